@@ -123,6 +123,8 @@ def run_to_the_end(run: Callable[[], None]) -> None:
         code, interrupted = 1, isinstance(error, KeyboardInterrupt)
     threading._shutdown()  # type: ignore[attr-defined]  # waits for those that are no daemons
     atexit._run_exitfuncs()
+    sys.modules["__main__"].__dict__.clear()
+    gc.collect()  # what the program leaves tells of itself: a coroutine that nobody awaited, a socket that is open
     try:
         sys.stdout.flush()
         sys.stderr.flush()

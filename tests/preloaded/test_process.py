@@ -79,6 +79,12 @@ def test_a_program_ends_as_with_a_new_interpreter(tmp_path: Path, code: str) -> 
     assert done.stderr.splitlines()[-1:] == new.stderr.splitlines()[-1:]
 
 
+def test_a_program_tells_at_its_end_of_what_it_left(tmp_path: Path) -> None:
+    code = "async def lost(): pass\nkept = lost()"
+    done = preloaded.run(["-c", code], cwd=tmp_path, env=variables(), timeout=SECONDS)
+    assert "coroutine 'lost' was never awaited" in done.stderr
+
+
 def test_a_module_of_another_folder_runs_as_with_a_new_interpreter(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import sys\nprint(__spec__.name, sys.argv[1:], file=sys.stderr)\nsys.exit(7)"

@@ -333,7 +333,7 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
         process = await preloaded.start(
             ("-m", "agents.rag", "ingest", str(documents)),
             cwd=REPOSITORY,
-            env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
+            env=environment(tmp_path),
             stdout=asyncio.subprocess.DEVNULL,
         )
         assert await process.wait() == 0
@@ -342,6 +342,14 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
     assert before.articles == []
     assert before.note == "No passage in the documents matches."
     assert after.articles[0].url == "staff/handbook.md#holidays"
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {
+        "PLATFORM_ENGINEER_HOME": str(tmp_path / "data"),
+        "EMBEDDINGS_PROVIDER": "none",
+        "PYTHONPATH": str(REPOSITORY),
+    }
 
 
 @pytest.mark.processes
@@ -353,7 +361,7 @@ async def test_ctrl_c_ends_the_command_with_a_sentence_and_a_whole_index(
     process = await preloaded.start(
         ("-m", "agents.rag", "ingest", str(documents)),
         cwd=REPOSITORY,
-        env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
+        env=environment(tmp_path),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -84,7 +84,11 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def settings(tmp_path: Path) -> dict[str, str]:
-    return {"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"}
+    return {
+        "PLATFORM_ENGINEER_HOME": str(tmp_path / "data"),
+        "EMBEDDINGS_PROVIDER": "none",
+        "PYTHONPATH": str(REPOSITORY),
+    }
 
 
 async def ingest(tmp_path: Path, *targets: object, **environ: str) -> tuple[int, list[str], str]:

@@ -111,7 +111,7 @@ async def test_a_change_on_its_way_at_a_kill_is_reported_as_unknown_and_never_se
     github: GitHubServer, provider: StrictProvider, tmp_path: Path
 ) -> None:
     environ = {
-        **os.environ, **provider.environment("openai"),
+        **os.environ, "PYTHONPATH": str(ROOT), **provider.environment("openai"),
         "PLATFORM_ENGINEER_HOME": str(tmp_path), "GITHUB_API_URL": github.url,
         "GITHUB_TOKEN": "token-of-the-test", "GITHUB_WRITE": "true", "GITHUB_TIMEOUT_SECONDS": "60", "EMBEDDINGS_PROVIDER": "none",
     }  # fmt: skip

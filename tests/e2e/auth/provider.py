@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -149,21 +150,22 @@ class Provider:
         return JSONResponse(body)
 
 
+@cache
+def _keys() -> tuple[Key, ...]:
+    """The same of all providers of a process: an RSA key takes a tenth of a second to make."""
+    return (
+        rsa_key("rsa-1"), ec_key("ec-1"), ed_key("ed-1"), rsa_key("small", 1024), rsa_key("for-encryption", use="enc"),
+        rsa_key("for-signing", key_ops=["sign"]), rsa_key("other-1"),
+    )  # fmt: skip
+
+
 @asynccontextmanager
 async def provider() -> AsyncIterator[Provider]:
     """Serve it."""
     listener = loopback_socket()
-    good = [rsa_key("rsa-1"), ec_key("ec-1"), ed_key("ed-1")]
-    odd = [
-        rsa_key("small", 1024),
-        rsa_key("for-encryption", use="enc"),
-        rsa_key("for-signing", key_ops=["sign"]),
-    ]
-    keys = {name: good for name in ISSUERS} | {
-        GOOD: good + odd,
-        OTHER: [rsa_key("other-1")],
-        SINGLE: [good[1]],
-    }
+    *known, other = _keys()
+    good = known[:3]
+    keys = {name: good for name in ISSUERS} | {GOOD: known, OTHER: [other], SINGLE: [good[1]]}
     made = Provider(f"http://127.0.0.1:{listener.getsockname()[1]}", keys)
     app = Starlette(
         routes=[

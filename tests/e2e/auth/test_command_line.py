@@ -10,8 +10,7 @@ import httpx
 import pytest
 
 from tests.e2e.agents.peers import Keys
-from tests.e2e.cli.command import run
-from tests.ports import free_port
+from tests.e2e.cli.command import run, run_agent
 from utils.auth.api_keys import ApiKey, KeyFile, new_key
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
@@ -93,8 +92,6 @@ async def test_a_key_that_has_expired_or_was_never_made_opens_nothing(tmp_path: 
 async def test_an_agent_that_others_reach_does_not_start_unless_it_is_said_who_may_call(
     tmp_path: Path, settings: dict[str, str], named: str
 ) -> None:
-    started = await run(
-        "serve", "github", "--host", "0.0.0.0", "--port", str(free_port()), home=tmp_path, **settings
-    )
+    started = await run_agent("agents.github", "--host", "0.0.0.0", home=tmp_path, **settings)
     assert started.code == 2
     assert named in started.err

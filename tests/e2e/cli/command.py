@@ -30,8 +30,15 @@ def environment(home: Path, **environ: str) -> dict[str, str]:
 
 
 async def start(*arguments: str, home: Path, **environ: str) -> asyncio.subprocess.Process:
+    return await start_program(CLI, *arguments, home=home, **environ)
+
+
+async def start_program(
+    program: tuple[str, str], /, *arguments: str, home: Path, **environ: str
+) -> asyncio.subprocess.Process:
     env = environment(home, **environ)
-    return await preloaded.start((*CLI, *arguments), env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    command = (*program, *arguments)
+    return await preloaded.start(command, env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE)
 
 
 async def finish(process: asyncio.subprocess.Process, typed: str = "", seconds: float = 60) -> Finished:
@@ -43,6 +50,11 @@ async def finish(process: asyncio.subprocess.Process, typed: str = "", seconds: 
 
 async def run(*arguments: str, home: Path, typed: str = "", **environ: str) -> Finished:
     return await finish(await start(*arguments, home=home, **environ), typed)
+
+
+async def run_agent(module: str, *options: str, home: Path, **environ: str) -> Finished:
+    """What `serve` becomes, on a free port: a new interpreter, which is forked here."""
+    return await finish(await start_program(("-m", module), "--port", "0", *options, home=home, **environ))
 
 
 async def run_fresh(*arguments: str, home: Path, **environ: str) -> Finished:

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from multi_agents.cli.service import starter
 from multi_agents.cli.service.keeper import kept_up
 from multi_agents.cli.service.plan import make_plan
 from multi_agents.cli.service.runfile import RunFile
@@ -34,15 +35,20 @@ here.with_suffix(".started").touch()
 
 @asynccontextmanager
 async def fake_service(folder: Path, extra: str = "", method: str = "spawn") -> AsyncIterator[Service]:
-    """A supervisor and one agent without A2A, `extra` being what the agent does when it starts."""
+    """A supervisor and one agent without A2A, `extra` being what the agent does when it starts.
+
+    What they are forked from imports next to nothing, as they need no more.
+    """
     write_agent(folder, "boss")
     write_agent(folder, "one", extra=extra)
     boss, one = free_ports(2)
     plan = make_plan([AgentEntry("one", f"http://127.0.0.1:{one}", "one", one)], boss, "boss")
     environ = {**os.environ, "PYTHONPATH": str(folder), "PROCESS_START_METHOD": method}
     environ["PLATFORM_ENGINEER_HOME"] = str(folder)
-    async with start_service(plan, RunFile(folder), environ, folder / "logs", lambda *_: None) as service:
-        yield service
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starter, "SHARED_MODULES", ("json",))
+        async with start_service(plan, RunFile(folder), environ, folder / "logs", lambda *_: None) as service:
+            yield service
 
 
 async def answers(url: str) -> None:

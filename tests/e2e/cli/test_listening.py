@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 
-from tests.e2e.cli.command import finish, run, start
+from tests.e2e.cli.command import finish, run, run_agent, start
 from tests.e2e.cli.test_up import Scene, read_until
 from tests.ports import free_port
 
@@ -26,12 +26,12 @@ async def test_up_listens_at_the_port_and_host_of_the_settings(tmp_path):
         await finish(process)
 
 
-async def test_serve_on_a_taken_port_ends_with_a_sentence_and_code_2(tmp_path):
+async def test_an_agent_on_a_taken_port_ends_with_a_sentence_and_code_2(tmp_path):
     port = free_port()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
         taken.listen()
-        done = await run("serve", "github", "--port", str(port), home=tmp_path)
+        done = await run_agent("agents.github", "--port", str(port), home=tmp_path)
     assert done.code == 2
     assert f"cannot listen on 127.0.0.1:{port}: another program uses that port" in done.err
     assert "Traceback" not in done.err

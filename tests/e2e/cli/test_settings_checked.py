@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli.command import PIPE, Finished, environment, finish, run
+from tests.e2e.cli.command import PIPE, Finished, environment, finish, run, run_agent
 from tests.e2e.cli.test_up import Scene
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
@@ -53,6 +53,8 @@ async def test_doctor_tells_what_values_lack_that_can_be_read_one_by_one(tmp_pat
     assert (done.code, [name in sentence for sentence in told(done, "wrong")]) == (2, [True])
 
 
+SUPERVISOR = "multi_agents.platform_engineer"
+
 CONTRADICTIONS = [
     ("AUTH_ISSUERS", {"AUTH_MODE": "oidc"}),
     ("AUTH_MODE", {"HOST": "0.0.0.0"}),
@@ -96,20 +98,26 @@ async def test_doctor_checks_the_settings_that_one_agent_has_for_itself(tmp_path
 @pytest.mark.parametrize(
     ("name", "agent", "settings"),
     [
-        ("MODEL_PRICES", "supervisor", {"MODEL_PRICES": "foo"}),
-        ("MCP_SERVERS", "supervisor", {"MCP_SERVERS": "/nope"}),
-        ("OPENAI_API_KEY", "supervisor", {"LLM_FALLBACK_PROVIDER": "openai", "LLM_FALLBACK_MODEL": "gpt-4.1", "OPENAI_API_KEY": ""}),
-        ("CONTEXT_SUMMARY_PROMPT_FILE", "supervisor", {"CONTEXT_SUMMARY_PROMPT_FILE": "/nope"}),
-        ("PUBLIC_URL", "supervisor", {"PUBLIC_URL": "foo"}),
-        ("GITHUB_API_URL", "github", {"GITHUB_API_URL": "api.github.com"}),
+        ("MCP_SERVERS", SUPERVISOR, {"MCP_SERVERS": "/nope"}),
+        ("OPENAI_API_KEY", SUPERVISOR, {"LLM_FALLBACK_PROVIDER": "openai", "LLM_FALLBACK_MODEL": "gpt-4.1", "OPENAI_API_KEY": ""}),
+        ("CONTEXT_SUMMARY_PROMPT_FILE", SUPERVISOR, {"CONTEXT_SUMMARY_PROMPT_FILE": "/nope"}),
+        ("PUBLIC_URL", SUPERVISOR, {"PUBLIC_URL": "foo"}),
+        ("GITHUB_API_URL", "agents.github", {"GITHUB_API_URL": "api.github.com"}),
     ],
 )  # fmt: skip
 async def test_an_agent_with_a_wrong_value_ends_with_a_sentence_and_exit_code_2(
     tmp_path, name, agent, settings
 ):
-    done = await run("serve", agent, "--port", "0", home=tmp_path, LOG_FORMAT="json", **settings)
+    done = await run_agent(agent, home=tmp_path, LOG_FORMAT="json", **settings)
     assert done.code == 2
     assert name in done.err.splitlines()[-1]
+    assert "Traceback" not in done.err
+
+
+async def test_serve_ends_as_the_agent_does_that_it_becomes(tmp_path):
+    done = await run("serve", "supervisor", "--port", "0", home=tmp_path, MODEL_PRICES="foo")
+    assert done.code == 2
+    assert "MODEL_PRICES" in done.err.splitlines()[-1]
     assert "Traceback" not in done.err
 
 
@@ -147,7 +155,7 @@ async def test_doctor_says_that_a_key_alone_switches_no_model_on(tmp_path):
 
 async def test_an_agent_logs_the_names_that_look_like_a_settings(tmp_path):
     settings = {"LLM_PROVIDR": "openai", "MODEL_PRICES": "foo", "LOG_FORMAT": "json"}
-    done = await run("serve", "supervisor", "--port", "0", home=tmp_path, **settings)
+    done = await run_agent(SUPERVISOR, home=tmp_path, **settings)
     lines = [json.loads(line) for line in done.err.splitlines() if "setting.unknown" in line]
     assert [(one["name"], one["meant"], one["level"]) for one in lines] == [
         ("LLM_PROVIDR", "LLM_PROVIDER", "warning")

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.cli.command import ROOT, Finished, finish, run, start
+from tests.e2e.cli.command import CLI, ROOT, Finished, finish, run, start_program
 from tests.e2e.cli.fake_package import write_agent, write_list
 from tests.ports import free_ports
 from utils.processes.adoption import can_adopt
@@ -20,12 +20,33 @@ from utils.processes.adoption import can_adopt
 both_methods = pytest.mark.parametrize("method", ["fork", "spawn"])
 
 
-class Scene:
-    """A folder with fake modules, and the arguments that start them; spawned where nothing else is said, which is cheaper."""
+LIGHT_CODE = """
+from multi_agents.cli import main
+from multi_agents.cli.service import starter
 
-    def __init__(self, folder: Path, *, method: str = "spawn", **extras: dict) -> None:
+starter.SHARED_MODULES = ("json",)
+main.main()
+"""
+LIGHT = ("-c", LIGHT_CODE)
+"""The command line whose fork server imports next to nothing, as fake modules need no more."""
+
+
+class Scene:
+    """A folder with fake modules, and the arguments that start them; spawned where nothing else is said, which is cheaper.
+
+    Args:
+        folder: Where they are.
+        method: How their processes start.
+        program: The command line.
+        extras: What the modules do, by name.
+    """
+
+    def __init__(
+        self, folder: Path, *, method: str = "spawn", program: tuple[str, str] = LIGHT, **extras: dict
+    ) -> None:
         self.folder = folder
         self.method = method
+        self.program = program
         names = ["boss", "one", "two"]
         for name in names:
             write_agent(folder, name, **extras.get(name, {}))
@@ -45,10 +66,10 @@ class Scene:
         return self.folder / "run.json"
 
     async def start(self) -> asyncio.subprocess.Process:
-        return await start(*self.arguments, home=self.folder, **self.environ)
+        return await start_program(self.program, *self.arguments, home=self.folder, **self.environ)
 
     async def run(self) -> Finished:
-        return await run(*self.arguments, home=self.folder, **self.environ)
+        return await finish(await self.start())
 
     @asynccontextmanager
     async def up(self):
@@ -94,7 +115,7 @@ def alive(pid: int) -> bool:
 
 @both_methods
 async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_trace(tmp_path, method):
-    scene = Scene(tmp_path, method=method, one={"looks": 2})
+    scene = Scene(tmp_path, method=method, program=CLI, one={"looks": 2})
     async with scene.up() as (process, lines, pids):
         assert "one: ingesting 3 of 12 documents\n" in lines
         assert lines.index("one: ingesting") < lines.index("one: ready")
@@ -202,7 +223,7 @@ ENDS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("moment", ["run.lock", "logs/fork-server.log", "logs/supervisor.log"])
 async def test_a_signal_before_anything_is_imported_leaves_no_process(tmp_path, number, moment):
-    scene = Scene(tmp_path, method="fork")
+    scene = Scene(tmp_path, method="fork", program=CLI)
     process = await scene.start()
     await until((tmp_path / moment).exists)
     process.send_signal(number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest
@@ -13,6 +12,7 @@ from google.protobuf.json_format import MessageToDict
 
 from multi_agents.cli.view.tree import draw
 from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.cli.command import ROOT
 from tests.e2e.delegation.teams import Asker, Middle, model, supervising
 from tests.preloaded import process as preloaded
 from utils.a2a_common.client.task_view import TaskView
@@ -43,7 +43,9 @@ async def test_the_tree_names_every_task_with_state_time_and_tokens() -> None:
         await ask(client, "Newark", task_id=asked.task_id)
         task = await client.get_task(GetTaskRequest(id=asked.task_id))
         command = ("-m", "multi_agents.cli", "tasks", "tree", task.id, "--url", url)
-        process = await preloaded.start(command, env=os.environ, cwd=Path.cwd(), stdout=PIPE)
+        process = await preloaded.start(
+            command, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT, stdout=PIPE
+        )
         shown, _ = await process.communicate()
     metadata = MessageToDict(task.metadata)
     children = {child["agent"]: child for child in metadata[TREE_EXTENSION]["children"]}

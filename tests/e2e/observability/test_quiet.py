@@ -32,7 +32,7 @@ async def test_a_model_call_writes_no_line_of_its_http_client() -> None:
     process = await preloaded.start(
         ("-c", CALL),
         cwd=ROOT,
-        env=os.environ,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

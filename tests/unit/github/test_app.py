@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,16 @@ from agents.github.testing.server import run_github_server
 from utils.errors import SettingsError
 
 
-def key_in(folder: Path) -> str:
-    pem = generate_private_key(65537, 2048).private_bytes(
+@cache
+def pem() -> bytes:
+    """A key, which takes a tenth of a second to make."""
+    return generate_private_key(65537, 2048).private_bytes(
         Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()
     )
-    (folder / "app.pem").write_bytes(pem)
+
+
+def key_in(folder: Path) -> str:
+    (folder / "app.pem").write_bytes(pem())
     return str(folder / "app.pem")
 
 
