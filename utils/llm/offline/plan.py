@@ -246,7 +246,7 @@ class Planner:
             return replace(step, arguments=step.arguments | named)
         if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
             return self._again(clause, tool, previous)
-        stays = (FORMS["of_the_one"] if tool.shows_one else FORMS["of_those"]).search(reading)
+        stays = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
         if stays and found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, tool, previous)
         if found.tool and found.tool != tool and not followup.is_bare(followup.without_opening(reading)):
