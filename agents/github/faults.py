@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import httpx
 from githubkit.exception import (
     GitHubException,
     PrimaryRateLimitExceeded,
@@ -23,6 +24,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _SIGN_IN_HINT = (
     "Only public data can be read without a token; set GITHUB_TOKEN to read what the token may read."
 )
+
+
+class NotKnown(UpstreamRefused):
+    """GitHub says that it does not know the requested thing, which may also mean that the token may not see it."""
 
 
 def platform_error(error: GitHubException, what: str, *, has_token: bool) -> PlatformError:
@@ -63,8 +68,8 @@ def _status_error(error: RequestFailed, what: str, *, has_token: bool) -> Platfo
         409: _conflict,
         422: _invalid,
     }
-    sentence = sentences.get(status, _other)
-    return UpstreamRefused(sentence(error, what, has_token))
+    refused = NotKnown if status == httpx.codes.NOT_FOUND else UpstreamRefused
+    return refused(sentences.get(status, _other)(error, what, has_token))
 
 
 def _unauthorised(_error: RequestFailed, what: str, has_token: bool) -> str:

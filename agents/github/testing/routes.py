@@ -78,6 +78,7 @@ def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Hand
         "/issues/{number:int}": lambda request: _row(data.issue(request.path_params["number"])),
         "/issues/{number:int}/comments": lambda request: _page(request, example("issue_comments")),
         "/branches": lambda request: _page(request, branches),
+        "/tags": lambda request: _page(request, data.repeated("tags", 12, name="v1.0.{n}")),
         "/commits": lambda request: _page(request, commits),
         "/commits/{ref}/pulls": lambda request: _page(request, example("pulls")),
         "/commits/{ref:path}": lambda request: _commit(request, commits, {*_names(branches, releases)}),

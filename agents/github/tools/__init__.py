@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agents.github.client import GitHubClient
-from agents.github.tools.branches import LIST_BRANCHES
+from agents.github.tools.branches import LIST_BRANCHES, LIST_TAGS
 from agents.github.tools.code import SEARCH_CODE
 from agents.github.tools.commits import GET_COMMIT, GET_COMPARISON, LIST_COMMITS
 from agents.github.tools.files import GET_FILE, LIST_DIRECTORY
@@ -35,6 +35,7 @@ SPECS: tuple[ToolSpec[Any], ...] = (
     GET_COMMIT,
     GET_COMPARISON,
     LIST_BRANCHES,
+    LIST_TAGS,
     GET_FILE,
     LIST_DIRECTORY,
     SEARCH_CODE,

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
+from agents.github.faults import NotKnown
 from agents.github.paging import Listing
 from agents.github.tools.arguments import RepositoryArguments
 from agents.github.tools.project import clip, items, page_url, rows_of, text
@@ -85,8 +86,23 @@ async def list_directory(github: GitHubClient, args: ListDirectory) -> Items:
 
 
 async def _contents(github: GitHubClient, args: RepositoryArguments, path: str, ref: str | None) -> Any:
-    what = f"{path or 'the top folder'} of {args.full_name}" + (f" at {ref}" if ref else "")
-    return await github.get(_contents_path(args, path), what, ref=ref)
+    at = f" at {ref}" if ref else ""
+    what = f"{path or 'the top folder'} of {args.full_name}{at}"
+    try:
+        return await github.get(_contents_path(args, path), what, ref=ref)
+    except NotKnown as error:
+        if path and await _can_be_read(github, args, ref):
+            raise UpstreamRefused(f"There is no file or folder {path} in {args.full_name}{at}.") from error
+        raise
+
+
+async def _can_be_read(github: GitHubClient, args: RepositoryArguments, ref: str | None) -> bool:
+    """Whether the top folder can be read, so that what is not found in it is not there."""
+    try:
+        await github.get(_contents_path(args, ""), f"the top folder of {args.full_name}", ref=ref)
+    except UpstreamRefused:
+        return False
+    return True
 
 
 def _contents_path(args: RepositoryArguments, path: str) -> str:

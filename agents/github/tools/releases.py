@@ -51,6 +51,7 @@ LIST_RELEASES = ToolSpec(
         "Which version of kubernetes/kubernetes is current?",
         "What is new in the last versions of octo-org/octo-repo?",
         "Has octocat/hello-world been released lately?",
+        "When was the newest tag of octo-org/octo-repo published?",
         "Is version v1.2 of octocat/hello-world a prerelease?",
     ),
 )

@@ -97,6 +97,7 @@ def prism(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ("list_pull_requests", {**REPO, "limit": 1}, {"number": 1347, "author": "octocat"}),
         ("get_pull_request", {**REPO, "number": 1347}, {"number": 1347, "title": "Amazing new feature"}),
         ("list_commits", {**REPO, "limit": 1}, {"message": "Fix all the bugs"}),
+        ("list_tags", {**REPO, "limit": 1}, {"name": "v0.1"}),
         ("get_commit", {**REPO, "sha": "6dcb09b5b578"}, {"message": "Fix all the bugs", "additions": 104}),
         ("get_comparison", {**REPO, "base": "master", "head": "topic"}, {"ahead_by": 1, "behind_by": 2}),
         ("get_file", {**REPO, "path": "README.md"}, {"path": "README.md", "size": 5362}),

@@ -83,6 +83,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get_comparison", {**REPO, "base": "v1.0.1", "head": "main", "include_diff": True}),
     ("get_repository", REPO),
     ("list_branches", {**REPO, "limit": 2, "page": 2}),
+    ("list_tags", {**REPO, "limit": 2, "page": 2}),
     ("get_file", {**REPO, "path": "big.log", "ref": "main", "first_line": 2, "limit": 2}),
     ("list_directory", {**REPO, "path": "docs", "ref": "main"}),
     ("search_code", {"query": "addClass", "owner": "jquery", "repo": "jquery", "limit": 3, "page": 2}),

@@ -131,7 +131,6 @@ async def test_an_unknown_repository_without_a_token_says_what_a_token_would_add
 @pytest.mark.parametrize(
     "tool, arguments, what",
     [
-        ("get_file", {"path": "missing.txt"}, "missing.txt of octocat/hello-world"),
         (
             "get_file",
             {"path": "README.md", "ref": "no-such-branch"},

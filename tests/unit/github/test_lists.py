@@ -225,7 +225,16 @@ async def test_a_date_that_is_none_is_refused_before_a_request(call, github):
 async def test_branches_are_listed_with_their_protection(call):
     result = await call("list_branches", **REPO)
     assert result.total == 3
-    assert result.items[0] == {"name": "master", "sha": "c5b97d5ae6c1", "protected": True}
+    assert result.items[0] == {"name": "master", "sha": "c5b97d5ae6c1", "protected": True, "default": True}
+    assert [row["default"] for row in result.items[1:]] == [False, False]
+
+
+async def test_tags_are_listed_with_their_commits(call):
+    result = await call("list_tags", **REPO, limit=2)
+    assert result.items == [
+        {"name": "v1.0.1", "sha": "c5b97d5ae6c1"},
+        {"name": "v1.0.2", "sha": "c5b97d5ae6c1"},
+    ]
 
 
 async def test_merged_pull_requests_are_those_that_were_merged(call):

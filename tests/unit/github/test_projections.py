@@ -10,6 +10,7 @@ import pytest
 
 from agents.github.testing.data import example
 from agents.github.tools import (
+    branches,
     changed_files,
     code,
     commits,
@@ -30,6 +31,8 @@ PROJECTIONS: list[tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = [
     (lambda row: project.comment(row, 1_000), example("issue_comments")[0]),
     (commits._row, example("commits")[0]),
     (commits._line, example("commit")),
+    (branches._row, example("branches")[0]),
+    (branches._tag, example("tags")[0]),
     (releases._row, example("releases")[0]),
     (repositories._row, example("repositories")[0]),
     (code._row, example("search_code")["items"][0]),

@@ -130,6 +130,12 @@ def test_who_has_the_most_of_a_list_is_counted(models):
     )
     answer = _answer(models["github"], "Who opened most of the issues in acme/rocket?", rows)
     assert "By author, of the 9 found: hubot 6, mona 3." in answer
+    rows = Items(
+        kind="issues",
+        items=[{"number": n, "author": "x", "assignees": ["mona", "hubot"][: n % 3]} for n in range(9)],
+    )
+    answer = _answer(models["github"], "Who has the most open issues assigned in acme/rocket?", rows)
+    assert "By assignee, of the 9 found: mona 6, hubot 3." in answer
 
 
 def test_how_the_last_run_went_is_asked_and_chooses_no_runs(models):
@@ -143,6 +149,18 @@ def test_how_the_last_run_went_is_asked_and_chooses_no_runs(models):
 def test_the_one_that_was_opened_last_may_be_closed_by_now(models):
     said = "The pull request that was opened last in acme/rocket"
     assert _calls(models["github"], said)[0][1]["state"] == "all"
+
+
+def test_a_forced_push_is_a_change_and_tags_are_listed(models):
+    said = "force-push main of acme/rocket back to the commit before the release"
+    assert [name for name, _ in _calls(models["github"], said)] == ["refuse_change"]
+    assert [name for name, _ in _calls(models["github"], "show me the tags of acme/rocket")] == ["list_tags"]
+
+
+def test_a_language_that_is_told_by_its_letters_is_said_not_to_be_read(models):
+    said = "Pokaż otwarte zgłoszenia w acme/rocket"
+    answer = _answer(models["github"], said, Record(kind="repository", item={"name": "acme/rocket"}))
+    assert "English" in answer
 
 
 def test_a_wish_to_leave_it_as_it_is_changes_and_looks_up_nothing(models):

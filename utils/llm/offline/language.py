@@ -19,6 +19,8 @@ def is_foreign(text: str) -> bool:
     if (letters and latin * 2 < len(letters)) or text.lstrip().startswith(("¿", "¡")):
         return True
     found = re.findall(r"[^\W\d_]+", text.lower())
+    if len(found) >= _FEWEST and not text.isascii() and not WORDS["english"].intersection(found):
+        return any(char.isalpha() and not char.isascii() for char in text)  # "Pokaż otwarte zgłoszenia"
     foreign = sum(word in WORDS["foreign"] - WORDS["english"] for word in found)
     return foreign >= _FEWEST and foreign > sum(word in WORDS["english"] for word in found)
 

@@ -22,6 +22,7 @@ class Talk(Enum):
     SORRY = "sorry"
     BYE = "bye"
     THANKS = "thanks"
+    LEFT = "left"
     NOTED = "noted"
     GREETING = "greeting"
 

@@ -29,7 +29,7 @@ _NAMING = frozenset({"owner", "repo", "repository", "query"})
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
-SHOWN_AUTHORS = 5
+SHOWN_PEOPLE = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
 NO_RESULT = "That was interrupted before it returned anything."
@@ -100,8 +100,8 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
 def _few(found: Items, asked: str = "") -> Items:
     """The first rows of a list of which the number is asked for; where several states or the author of the most are, the number of each."""
     note = found.note
-    if FORMS["most_of_whom"].search(asked) and (authors := Counter(_authors(found))):
-        most = phrases.of_each_author(authors.most_common(SHOWN_AUTHORS), authors.total())
+    if FORMS["most_of_whom"].search(asked) and (people := Counter(_people(found, asked))):
+        most = phrases.of_each_person(people.most_common(SHOWN_PEOPLE), _column(asked), len(found.items))
         note = " ".join(filter(None, (note, most)))
     states = Counter(str(row.get("state")) for row in found.items)
     named = {match[0].lower() for match in FORMS["state_words"].finditer(asked)} & states.keys()
@@ -111,8 +111,15 @@ def _few(found: Items, asked: str = "") -> Items:
     return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total, "note": note})
 
 
-def _authors(found: Items) -> list[str]:
-    return [str(row["author"]) for row in found.items if row.get("author")]
+def _column(asked: str) -> str:
+    """What people are asked for: who has to do the most, or who wrote the most."""
+    return "assignee" if "assign" in asked.lower() else "author"
+
+
+def _people(found: Items, asked: str) -> list[str]:
+    name = _column(asked)
+    values = (row.get(name) or row.get(f"{name}s") or [] for row in found.items)
+    return [str(one) for value in values for one in (value if isinstance(value, list) else [value])]
 
 
 def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
@@ -128,7 +135,7 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
         case Items() as listed:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
-            if FORMS["most_of_whom"].search(asked) and any(_authors(listed)):
+            if FORMS["most_of_whom"].search(asked) and any(_people(listed, asked)):
                 listed, left_out = (
                     _few(listed, asked),
                     [part for part in left_out if "most" not in words(part)],

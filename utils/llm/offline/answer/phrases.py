@@ -47,6 +47,8 @@ def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
             return "Goodbye."
         case Talk.NOTED:
             return "All right. Ask whenever you like."
+        case Talk.LEFT:
+            return "All right, I leave it as it is and do nothing."
         case Talk.SORRY:
             return (
                 "I am sorry that this did not help. I am a program without a language model, which finds and quotes. "
@@ -67,9 +69,9 @@ def of_each_state(states: Mapping[str, int]) -> str:
     return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
 
 
-def of_each_author(most: Sequence[tuple[str, int]], rows: int) -> str:
+def of_each_person(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
     """Who has the most of the rows that were found: "By author, of the 60 found: mona 26, hubot 24."."""
-    return f"By author, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
+    return f"By {column}, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
 
 
 def outside(tools: Sequence[ToolSpec]) -> str:
