@@ -41,7 +41,7 @@ class SupervisorExecutor(BaseLangGraphAgentExecutor):
             self._access.drop(task_id, access)
 
     async def abandon(self, task_id: str) -> None:
-        """Cancel the delegations of a task that ends without a run: canceled while it waits, or cut off for good."""
+        """Cancel the delegations of a task that ends without a run and without a cancel: it was cut off for good."""
         log.info("delegations.abandoned", task_id=task_id)
         await super().abandon(task_id)
         self._access.drop(task_id, self._access.of(task_id))
