@@ -273,3 +273,9 @@ def test_a_call_for_help_is_answered_with_what_there_is(models):
 def test_a_version_is_no_number_of_passages(models):
     said = "Is version 0.3 still supported or only 1.0?"
     assert _calls(models["rag"], said) == [("search", {"query": said})]
+
+
+def test_what_the_documents_say_about_github_is_asked_of_the_documents(models):
+    said = "what are your docs' words on what to do once github's rate limit is hit"
+    assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag"]
+    assert [name for name, _ in _calls(models["supervisor"], "does acme/rocket have docs?")] == ["github"]
