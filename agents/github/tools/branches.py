@@ -46,7 +46,7 @@ def _tag(raw: Row) -> Row:
 
 LIST_BRANCHES = ToolSpec(
     name="list_branches",
-    description="List the branches of a repository: last commits, protection, the default branch.",
+    description="List the branches of a repository: last commits, protection.",
     arguments=ListBranches,
     run=list_branches,
     examples=(

@@ -135,6 +135,7 @@ LIST_COMMITS = ToolSpec(
         "What changed in octo-org/octo-repo since 2026-01-01?",
         "Who committed to django/django lately?",
         "List the commits of octocat on the branch develop of octocat/hello-world",
+        "What changed on the branch develop of octo-org/octo-repo since last week?",
         "What is the history of README.md in octocat/hello-world?",
         "Who last changed the file setup.py in django/django?",
         "Who was the last person to push to octocat/hello-world, and when?",

@@ -279,3 +279,14 @@ def test_what_the_documents_say_about_github_is_asked_of_the_documents(models):
     said = "what are your docs' words on what to do once github's rate limit is hit"
     assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag"]
     assert [name for name, _ in _calls(models["supervisor"], "does acme/rocket have docs?")] == ["github"]
+
+
+def test_what_changed_on_a_branch_is_asked_of_its_commits(models):
+    said = "what changed on branch develop of acme/rocket since 2026-01-05?"
+    (call,) = _calls(models["github"], said)
+    assert call[0] == "list_commits"
+    assert call[1]["branch"] == "develop"
+
+
+def test_a_question_that_names_something_is_no_small_talk(models):
+    assert [name for name, _ in _calls(models["supervisor"], "Does it work on Windows?")] == ["rag"]

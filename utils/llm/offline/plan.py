@@ -247,7 +247,8 @@ class Planner:
         if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
             return self._again(clause, tool, previous)
         stays = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
-        if stays and found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading)):
+        other = found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
+        if (stays and other) or FORMS["same_again"].match(reading):
             return self._again(clause, tool, previous)
         if found.tool and found.tool != tool and not followup.is_bare(followup.without_opening(reading)):
             own = next((score for score, each in found.ranking if each == tool), 0.0)

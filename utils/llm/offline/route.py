@@ -116,7 +116,8 @@ def route(
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
     ranking = tuple(scored)
     of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
-    if library and FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None:
+    of_ours = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
+    if library and repositories and of_ours:
         return Route(library, 1.0, ranking)
     if library and repositories and named and not of_documents:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
