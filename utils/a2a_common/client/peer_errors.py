@@ -189,6 +189,8 @@ def typed_errors() -> Iterator[None]:
         yield
     except (A2AError, httpx.HTTPError, OSError) as error:
         raise typed(error) from error
+    except UnicodeEncodeError:
+        raise  # of what we send
     except (ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UnusableAnswer(type(error).__name__, heard=True) from error
 
