@@ -16,6 +16,7 @@ from githubkit.exception import (
     RequestTimeout,
 )
 
+from agents.github.not_known import NotKnown
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 
 _REASON_LENGTH = 200
@@ -24,10 +25,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _SIGN_IN_HINT = (
     "Only public data can be read without a token; set GITHUB_TOKEN to read what the token may read."
 )
-
-
-class NotKnown(UpstreamRefused):
-    """GitHub says that it does not know the requested thing, which may also mean that the token may not see it."""
 
 
 def platform_error(error: GitHubException, what: str, *, has_token: bool) -> PlatformError:

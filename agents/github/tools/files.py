@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
-from agents.github.faults import NotKnown
+from agents.github.not_known import NotKnown
 from agents.github.paging import Listing
 from agents.github.tools.arguments import RepositoryArguments
 from agents.github.tools.project import clip, items, page_url, rows_of, text
