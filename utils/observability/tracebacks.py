@@ -10,7 +10,20 @@ import traceback
 from collections.abc import Iterator
 from types import TracebackType
 
-QUOTING = frozenset({"openai", "langchain_openai", "langchain_aws", "botocore", "aiobotocore"})
+QUOTING = frozenset(
+    {
+        "openai",
+        "langchain_openai",
+        "anthropic",
+        "langchain_anthropic",
+        "google",
+        "langchain_google_genai",
+        "langchain_google_vertexai",
+        "langchain_aws",
+        "botocore",
+        "aiobotocore",
+    }
+)
 """Packages whose exceptions, and those that are raised in them, may hold what a server answered."""
 
 HIDDEN = "what the provider said is left out, since it may quote a user"

@@ -200,6 +200,7 @@ async def erase_in_database(pool: PostgresPool, person: Person, *, dry: bool) ->
             return await (await db.execute(query.encode(), values)).fetchall()
 
         there = {row[0] for row in await rows(_THERE, (pool.schema,))}
+        await db.execute(b"LOCK TABLE runs IN EXCLUSIVE MODE")  # no turn begins meanwhile
         busy = {row[0] for row in await rows(BUSY)}
         plan = planned(person, await rows(TASKS), busy, await rows(REMOTE))
         for each in person.personal:

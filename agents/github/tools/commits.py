@@ -13,6 +13,7 @@ from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, day, field, login, one_line, rows_of, text
 from agents.github.tools.spec import ToolSpec
+from utils.errors import UpstreamRefused
 from utils.messages.results import Items, Record
 
 _MESSAGE = 4_000
@@ -22,7 +23,7 @@ _TITLE = 160
 _PULLS = 10
 _FILES = 100
 _COMMITS = 100
-"""Commits and files of a comparison that are shown: the newest commits, the first files."""
+"""Commits of a comparison that are shown: GitHub gives the oldest first."""
 _NEWEST = "HEAD"
 """GitHub's name for the newest commit of the default branch."""
 
@@ -68,22 +69,28 @@ async def get_commit(github: GitHubClient, args: GetCommit) -> Record:
     """One commit with the files that it changes, of which GitHub gives the first three hundred, and the pull requests that brought it."""
     what = f"commit {args.sha} of {args.full_name}"
     path = path_of("repos", args.owner, args.repo, "commits", args.sha)
-    raw, pulls = await asyncio.gather(
-        github.get_row(path, what),
-        read_list(github, f"{path}/pulls", f"the pull requests of {what}", {}, limit=_PULLS),
-    )
+    raw, pulls = await asyncio.gather(github.get_row(path, what), _pulls(github, f"{path}/pulls", what))
     files = rows_of(raw.get("files"))
     item = _row(raw) | {
         "message": clip(text(field(raw, "commit", "message")) or "", _MESSAGE),
         "additions": field(raw, "stats", "additions"),
         "deletions": field(raw, "stats", "deletions"),
         "files": [changed_file(row) for row in files[:_FILES]],
-        "pull_requests": [f"#{row.get('number')} {one_line(row.get('title'), _TITLE)}" for row in pulls.rows],
+        "pull_requests": pulls,
     }
     if args.include_diff:
         item["diff"] = patches(files)
     note = f"The first {_FILES} of its files are listed." if len(files) > _FILES else None
     return Record(kind="commit", item=item, note=note, source=text(raw.get("html_url")))
+
+
+async def _pulls(github: GitHubClient, path: str, what: str) -> list[str] | str:
+    """The pull requests that brought a commit, or a word on why none are there: a token may read contents alone."""
+    try:
+        found = await read_list(github, path, f"the pull requests of {what}", {}, limit=_PULLS)
+    except UpstreamRefused:
+        return "cannot be read"
+    return [f"#{row.get('number')} {one_line(row.get('title'), _TITLE)}" for row in found.rows]
 
 
 async def get_comparison(github: GitHubClient, args: GetComparison) -> Record:
@@ -103,9 +110,14 @@ async def get_comparison(github: GitHubClient, args: GetComparison) -> Record:
     }
     if args.include_diff:
         item["diff"] = patches(files)
-    cut = isinstance(total, int) and total > len(commits)
-    note = f"{len(commits)} of {total} commits are listed, the oldest of them." if cut else None
-    return Record(kind="comparison", item=item, note=note, source=text(raw.get("html_url")))
+    notes = []
+    if isinstance(total, int) and total > len(commits):
+        notes.append(f"{len(commits)} of {total} commits are listed, the oldest of them.")
+    if len(files) > _FILES:
+        notes.append(f"The first {_FILES} of the files are listed.")
+    return Record(
+        kind="comparison", item=item, note=" ".join(notes) or None, source=text(raw.get("html_url"))
+    )
 
 
 def _line(raw: Row) -> str:

@@ -31,7 +31,11 @@ _DEEPEST = 150
 _DEEPEST_PARSED = 5_000
 """Nesting past which tags are left out before the page is parsed: the parser's time grows with the square of it, to a minute at 100,000."""
 _LONGEST_TAG = 2_000
-_TAG = re.compile(rf"<(/?)([a-zA-Z][\w:-]{{0,50}})[^>]{{0,{_LONGEST_TAG}}}>")
+_TAG = re.compile(
+    rf"<(script|style|textarea|title)\b.*?(?:</\1[^>]*>|\Z)|<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w:-]{{0,50}})[^>]{{0,{_LONGEST_TAG}}}>",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A tag; or what holds no tags, as a whole: text that is no markup, such as a script, and a comment."""
 _NESTS_NOT = frozenset(
     re.findall(
         r"\w+",
@@ -68,9 +72,11 @@ def _flattened(text: str) -> str:
 
     def kept(match: re.Match[str]) -> str:
         nonlocal depth
-        if match[2].lower() in _NESTS_NOT:
+        if not match[3]:
+            return match[0]
+        if match[3].lower() in _NESTS_NOT:
             return match[0] if depth < _DEEPEST_PARSED else " "
-        if match[1]:
+        if match[2]:
             depth = max(0, depth - 1)
             return match[0] if depth < _DEEPEST_PARSED else " "
         depth += 1

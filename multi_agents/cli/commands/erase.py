@@ -26,6 +26,8 @@ from utils.settings import process_environment
 AGAIN = "Not all was erased: run this again{}. It goes on from there."
 TYPED = "The lines that were typed into `chat` here are in {}, whoever typed them: delete it where they are this person's."
 
+TENANT = "{} is known in a tenant, and no API key here says in which: add --tenant ({})."
+
 TO_BE = "to be erased"
 
 Told = Mapping[str, Any]
@@ -61,6 +63,9 @@ def erase_person(wanted: Wanted, *, dry: bool, yes: bool, as_json: bool) -> Exit
         there = await _told_by_all(wanted, tenant, dry=True)
         if None in there.values():
             return ExitCode.USAGE
+        tenants = sorted({each for told in _known(there) for each in told["tenants"]})
+        if tenants and not (key or wanted.tenant or wanted.issuer):
+            raise UsageError(TENANT.format(wanted.name, ", ".join(tenants)))
         ours, number = set(local_modules(None, wanted.agents_file)), int(key is not None)
         if dry:
             _show(_known(there), ours, number, TO_BE, as_json=as_json)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from typing import Any
 
 import pytest
-from langchain_core.tools import BaseTool, tool
+from langchain_core.callbacks import CallbackManagerForToolRun
+from langchain_core.tools import BaseTool, Tool, tool
 from structlog.testing import capture_logs
 
 from utils.a2a_common.graph import tool_thread
@@ -30,6 +32,25 @@ class Where(BaseTool):
         return f"{number} {threading.current_thread().name}"
 
 
+class Managed(BaseTool):
+    name: str = "managed"
+    description: str = "Tells its manager."
+
+    def _run(self, number: int, run_manager: CallbackManagerForToolRun | None = None) -> str:
+        return type(run_manager).__name__
+
+
+class Leaves(BaseTool):
+    name: str = "leaves"
+    description: str = "Ends the program."
+
+    def _run(self) -> str:
+        raise AssertionError("runs elsewhere")
+
+    async def _arun(self) -> str:
+        sys.exit(3)
+
+
 class Here(BaseTool):
     name: str = "here"
     description: str = "Runs in the event loop."
@@ -45,6 +66,17 @@ class Here(BaseTool):
 async def test_a_tool_without_async_has_a_thread_of_its_own(written: BaseTool) -> None:
     assert await contained(written).ainvoke({"number": 7}) == "7 tool-where"
     assert written.invoke({"number": 7}) == "7 MainThread"
+
+
+async def test_a_tool_of_langchains_plain_class_has_one_too_and_a_managed_one_gets_its_manager() -> None:
+    plain = Tool("where", lambda text: f"{text} {threading.current_thread().name}", "Tells where it runs.")
+    assert await contained(plain).ainvoke("7") == "7 tool-where"
+    assert await contained(Managed()).ainvoke({"number": 7}) == "CallbackManagerForToolRun"
+
+
+async def test_a_class_with_async_that_ends_the_program_ends_its_call_alone() -> None:
+    with pytest.raises(ToolExited):
+        await contained(Leaves()).ainvoke({})
 
 
 async def test_a_tool_with_async_stays_in_the_event_loop() -> None:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from utils.errors import InvalidRequest
-from utils.observability.tracebacks import HIDDEN, without_quotes
+from utils.observability.tracebacks import HIDDEN, QUOTING, without_quotes
 
 WORDS = "my salary is zebra 9000"
 
@@ -49,6 +49,12 @@ def test_of_a_providers_error_type_and_names_are_told_and_no_text(error: Excepti
         assert "zebra" not in text
         assert "in _raised" in text
     assert "Refused." in _raised(InvalidRequest("Refused."), error)
+
+
+@pytest.mark.parametrize("package", sorted(QUOTING))
+def test_every_package_of_a_provider_is_known_to_quote(package: str) -> None:
+    kind = type("ServerError", (Exception,), {"__module__": f"{package}.errors"})
+    assert "zebra" not in _raised(kind(WORDS))
 
 
 def test_what_a_package_of_a_provider_raises_with_another_type_is_left_out_too() -> None:

@@ -111,3 +111,10 @@ def test_a_page_whose_tags_are_nested_without_end_is_read_in_no_time_and_keeps_i
     page = parse_html(f"<h1>Title</h1>{tag * 200_000}core", "page")
     assert page.title == "Title"
     assert "core" in str(page)
+
+
+def test_comparisons_in_scripts_are_no_tags_however_many_there_are() -> None:
+    script = "if (a<e.length&&b>c) {}\n" * 6_000
+    page = parse_html(f"<h1>Title</h1><script>{script}</script><!-- {'<div>' * 6_000} --><p>core</p>", "page")
+    assert "core" in str(page)
+    assert "e.length" not in str(page)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool, StructuredTool, Tool
 
 from utils.a2a_common.graph.tool_thread import in_own_thread
 
@@ -21,15 +21,15 @@ def contained(tool: BaseTool) -> BaseTool:
     LangChain runs a coroutine in a task of its own, and the event loop lets `SystemExit` of a task end the program, whoever waits for it. What
     is no coroutine it runs in the pool of the event loop.
     """
-    if isinstance(tool, StructuredTool):
+    if isinstance(tool, StructuredTool | Tool):
         if tool.coroutine is None and tool.func is None:
             return tool
         run = tool.coroutine or _threaded(tool.name, tool.func)
         return tool.model_copy(update={"coroutine": _contained(run)})
-    if type(tool)._arun is not BaseTool._arun:  # noqa: SLF001 - whether a class of its own has one
-        return tool
     copied = tool.model_copy()
-    object.__setattr__(copied, "_arun", _contained(_threaded(tool.name, copied._run)))  # noqa: SLF001
+    own = type(tool)._arun is not BaseTool._arun  # noqa: SLF001 - whether its class has one
+    run = copied._arun if own else _threaded(tool.name, copied._run)  # noqa: SLF001
+    object.__setattr__(copied, "_arun", _contained(run))
     return copied
 
 
@@ -38,6 +38,8 @@ def _threaded(name: str, function: Callable[..., Any] | None) -> Callable[..., A
 
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
+        if (manager := named.get("run_manager")) is not None:
+            named["run_manager"] = manager.get_sync()
         return await in_own_thread(name, function, *args, **named)
 
     return call

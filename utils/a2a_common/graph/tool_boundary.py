@@ -85,12 +85,12 @@ class ToolBoundary(AgentMiddleware):
             write(ToolFinished(call_id, name, ToolStatus.INTERRUPTED, 0.0))
             return problem
         if earlier is not None:
+            _note_effect(request)
             for event in earlier.events:
                 request.runtime.stream_writer(event)
             return earlier.result
         await recorder.begin()
-        if request.tool is not None and not (_delegates(request) or may_repeat(request.tool.metadata)):
-            note_effect(name)
+        _note_effect(request)
         write(ToolStarted(call_id, name, digest(request.tool_call["args"])))
         return await self._ended(request, handler, recorder, write)
 
@@ -105,7 +105,8 @@ class ToolBoundary(AgentMiddleware):
                 try:
                     result = await self._in_time(request, handler)
                 except GraphBubbleUp:
-                    forget_effect(name)
+                    if _may_have_an_effect(request):
+                        forget_effect(name)
                     await recorder.withdraw()
                     raise
                 except asyncio.CancelledError as error:
@@ -149,6 +150,16 @@ class ToolBoundary(AgentMiddleware):
         if check is not None and check.error is not None:
             raise check.error
         return result
+
+
+def _may_have_an_effect(request: ToolCallRequest) -> bool:
+    """Whether the call itself may change something: what another agent does is that agent's to tell."""
+    return request.tool is not None and not (_delegates(request) or may_repeat(request.tool.metadata))
+
+
+def _note_effect(request: ToolCallRequest) -> None:
+    if _may_have_an_effect(request):
+        note_effect(request.tool_call["name"])
 
 
 def _timed_out(request: ToolCallRequest, limit: float | None) -> ToolTimeout:

@@ -47,7 +47,7 @@ async def in_own_thread(tool: str, function: Callable[..., T], *args: Any, **nam
     try:
         return await ended
     finally:
-        if not ended.done() or ended.cancelled():
+        if (not ended.done() or ended.cancelled()) and thread.is_alive():
             _left.add(thread)
             log.warning("tool.left_running", tool=tool, left=len(_left))
 
@@ -71,6 +71,7 @@ def _work(work: Callable[[], T], loop: asyncio.AbstractEventLoop, ended: asyncio
 def _tell(
     ended: asyncio.Future[T], result: T, failure: BaseException | None, thread: threading.Thread
 ) -> None:
+    thread.join()  # it has nothing left to do
     _left.discard(thread)
     if ended.done():
         return
