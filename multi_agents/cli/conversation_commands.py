@@ -8,18 +8,13 @@ from typing import Annotated
 import typer
 
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP
+from multi_agents.cli.options import AgentsFile, Issuer, Json, OneAgent, Person, Token, Url, Yes
 
 conversations = typer.Typer(
     help="Your conversations with an agent: what it keeps of them, and how it is deleted.",
     no_args_is_help=True,
 )
 
-Url = Annotated[
-    str | None, typer.Option("--url", help="Address of an A2A agent; default: the local service.")
-]
-Token = Annotated[str, typer.Option("--token", help="API key or token; default: PLATFORM_ENGINEER_TOKEN.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 ContextId = Annotated[
     str, typer.Argument(metavar="ID", help="Its id, or as much of the beginning as is its own.")
 ]
@@ -79,22 +74,14 @@ def conversations_delete(
 
 @conversations.command("adopt", epilog=EXIT_CODE_HELP)
 def conversations_adopt(
-    subject: Annotated[
-        str, typer.Argument(metavar="SUBJECT", help="Name of the API key, or subject of the person's tokens.")
-    ],
+    subject: Person,
     *,
-    issuer: Annotated[
-        str, typer.Option("--issuer", help="Provider of these tokens, as in AUTH_ISSUERS; default: API keys.")
-    ] = "",
+    issuer: Issuer = "",
     tenant: Annotated[
         str, typer.Option("--tenant", help="Tenant that the conversations are in; default: outside tenants.")
     ] = "",
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="Only this agent; default: all local ones.")
-    ] = None,
-    agents_file: Annotated[
-        Path | None, typer.Option("--agents-file", help="List of the agents; default: agents/agents.yaml.")
-    ] = None,
+    agent: OneAgent = None,
+    agents_file: AgentsFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list them.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP
+from multi_agents.cli.options import AgentsFile, Json, OneAgent
 
 db = typer.Typer(
     help="What the agents stored: their tables at DATABASE_URL, and its encryption.", no_args_is_help=True
 )
 
-AgentsFile = Annotated[
-    Path | None, typer.Option("--agents-file", help="List of agents; default: agents/agents.yaml.")
-]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
-AgentName = Annotated[
-    str | None, typer.Option("--agent", metavar="NAME", help="Only this agent; default: all local ones.")
-]
-
 
 @db.command("upgrade", epilog=EXIT_CODE_HELP)
-def db_upgrade(agent: AgentName = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
+def db_upgrade(agent: OneAgent = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
     """Create the tables, or bring them to the version of this program. Safe to run twice."""
     from multi_agents.cli.commands.db import db as command
     from multi_agents.cli.service.plan import AGENTS_FILE
@@ -32,7 +24,7 @@ def db_upgrade(agent: AgentName = None, agents_file: AgentsFile = None, as_json:
 
 
 @db.command("status", epilog=EXIT_CODE_HELP)
-def db_status(agent: AgentName = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
+def db_status(agent: OneAgent = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
     """Show version and size of the tables; exit 0 when all are up to date, else 2."""
     from multi_agents.cli.commands.db import db as command
     from multi_agents.cli.service.plan import AGENTS_FILE
@@ -42,7 +34,7 @@ def db_status(agent: AgentName = None, agents_file: AgentsFile = None, as_json: 
 
 @db.command("encrypt", epilog=EXIT_CODE_HELP)
 def db_encrypt(
-    agent: AgentName = None,
+    agent: OneAgent = None,
     vacuum_full: Annotated[
         bool,
         typer.Option(

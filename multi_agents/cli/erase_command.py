@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from multi_agents.cli.conversation_commands import Json, Yes
+from multi_agents.cli.options import AgentsFile, Issuer, Json, OneAgent, Person, Yes
 
 
 def erase(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of the API key, or subject of the person's tokens.")
-    ],
+    name: Person,
     *,
-    issuer: Annotated[
-        str, typer.Option("--issuer", help="Provider of these tokens, as in AUTH_ISSUERS; default: API keys.")
-    ] = "",
+    issuer: Issuer = "",
     tenant: Annotated[
         str, typer.Option("--tenant", help="Tenant of the person; default: that of the API key, else none.")
     ] = "",
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="Only this agent; default: all local ones.")
-    ] = None,
-    agents_file: Annotated[
-        Path | None, typer.Option("--agents-file", help="List of the agents; default: agents/agents.yaml.")
-    ] = None,
+    agent: OneAgent = None,
+    agents_file: AgentsFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
     yes: Yes = False,
     as_json: Json = False,

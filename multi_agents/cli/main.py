@@ -14,6 +14,7 @@ from multi_agents.cli.db_commands import db
 from multi_agents.cli.erase_command import erase
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 from multi_agents.cli.memory_commands import memory
+from multi_agents.cli.options import AgentsFile, Json, Token, Url
 
 app = typer.Typer(
     name="platform-engineer",
@@ -41,17 +42,10 @@ app.add_typer(db, name="db")
 app.command("erase", epilog=EXIT_CODE_HELP)(erase)
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
-AgentsFile = Annotated[
-    Path | None, typer.Option("--agents-file", help="List of agents; default: agents/agents.yaml.")
-]
-Url = Annotated[
-    str | None, typer.Option("--url", help="Address of an A2A agent; default: the local service.")
-]
 Port = Annotated[
     int | None,
     typer.Option("--port", min=1, max=65535, help="Port of the supervisor; default: PORT, else 8000."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
 
 
 def _tell_version(asked: bool) -> None:
@@ -93,9 +87,7 @@ def chat(
     ] = None,
     port: Port = None,
     agents_file: AgentsFile = None,
-    token: Annotated[
-        str, typer.Option("--token", help="API key or token; default: PLATFORM_ENGINEER_TOKEN.")
-    ] = "",
+    token: Token = "",
 ) -> None:
     """Chat with an agent; without --url with the local service, which is started when none runs."""
     from multi_agents.cli.commands.chat import Asked

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from multi_agents.cli.conversation_commands import Json, Token, Url, Yes
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP
+from multi_agents.cli.options import Json, Token, Url, Yes
 
 memory = typer.Typer(
     help="What an agent remembers of you beyond a conversation, and how it is forgotten.",
