@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
 
 from agents.github.client import GitHubClient
 from agents.github.settings import GitHubSettings
 from agents.github.testing.server import GitHubServer, run_github_server
 from agents.github.tools import build_tools
 from utils.messages.results import Items, Record, parse_result
+from utils.testing.live_server import loopback_socket
+from utils.testing.threaded_server import threaded_server
 
 TOKEN = "ghp_averysecrettokenofthetests0123456789"
 
@@ -67,3 +73,20 @@ def call(github: GitHubServer, clients) -> Call:
 def call_signed_in(github: GitHubServer, clients) -> Call:
     """Calls tools with a token."""
     return caller(clients(github.url, GITHUB_TOKEN=TOKEN))
+
+
+@pytest.fixture
+def elsewhere(clients) -> Iterator[Callable[[Mapping[str, Callable[[], Response]]], Call]]:
+    """Calls tools of a GitHub that knows one repository, and there only what it is given, by path."""
+    with ExitStack() as servers:
+
+        def serve(answers: Mapping[str, Callable[[], Response]]) -> Call:
+            routes = [
+                Route(f"/repos/octocat/hello-world/{path}", lambda _, answer=answer: answer())
+                for path, answer in answers.items()
+            ]
+            listener = servers.enter_context(loopback_socket())
+            servers.enter_context(threaded_server(Starlette(routes=routes), listener, name="github-elsewhere"))
+            return caller(clients(f"http://127.0.0.1:{listener.getsockname()[1]}"))
+
+        yield serve

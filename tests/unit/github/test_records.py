@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
+from starlette.responses import JSONResponse
 
-from agents.github.testing.data import FAILED_STEP, FILES
+from agents.github.testing.data import FAILED_STEP, FILES, example
 from utils.errors import UpstreamRefused
 
 REPO = {"owner": "octocat", "repo": "hello-world"}
@@ -41,6 +42,30 @@ async def test_a_commit_comes_with_the_files_that_it_changes(call):
 async def test_a_commit_that_is_not_there_is_said_so(call):
     with pytest.raises(UpstreamRefused, match=r"commit feedface of octocat/hello-world"):
         await call("get_commit", **REPO, sha="feedface")
+
+
+async def test_a_commit_whose_pull_requests_a_token_may_not_read_comes_with_the_rest(elsewhere):
+    forbidden = {"message": "Resource not accessible by personal access token"}
+    call = elsewhere(
+        {
+            "commits/6dcb09b": lambda: JSONResponse(example("commit")),
+            "commits/6dcb09b/pulls": lambda: JSONResponse(forbidden, 403),
+        }
+    )
+    result = await call("get_commit", **REPO, sha="6dcb09b")
+    assert result.item["pull_requests"] == "cannot be read"
+    assert result.item["files"] == ["file1.txt (modified, +10 -2)"]
+
+
+async def test_a_comparison_of_many_commits_and_files_says_that_not_all_are_listed(elsewhere):
+    whole = example("comparison")
+    many = whole | {"total_commits": 250, "files": whole["files"] * 101}
+    call = elsewhere({"compare/a...b": lambda: JSONResponse(many)})
+    result = await call("get_comparison", **REPO, base="a", head="b")
+    assert len(result.item["files"]) == 100
+    assert result.note == (
+        "1 of 250 commits are listed, the oldest of them. The first 100 of the files are listed."
+    )
 
 
 async def test_a_comparison_says_what_one_version_has_that_another_has_not(call, github):
