@@ -86,7 +86,9 @@ def elsewhere(clients) -> Iterator[Callable[[Mapping[str, Callable[[], Response]
                 for path, answer in answers.items()
             ]
             listener = servers.enter_context(loopback_socket())
-            servers.enter_context(threaded_server(Starlette(routes=routes), listener, name="github-elsewhere"))
+            servers.enter_context(
+                threaded_server(Starlette(routes=routes), listener, name="github-elsewhere")
+            )
             return caller(clients(f"http://127.0.0.1:{listener.getsockname()[1]}"))
 
         yield serve
