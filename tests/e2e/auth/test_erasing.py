@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from a2a.types.a2a_pb2 import TaskState
 from cryptography.fernet import Fernet
 
 from agents.github.authorisation.grant import owner_key
@@ -19,10 +20,13 @@ from tests.e2e.auth.test_people import Scene
 from tests.e2e.cli.command import Finished, run
 from tests.e2e.conversations.asking import files_with
 from tests.postgres import PARAMETER, PostgresServer
+from utils.auth.api_keys import ISSUER
 from utils.memory.memory import owner_label
 from utils.persistence.erasure import BY_TASK_ALONE, SOURCES
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.owned_tables import BY_CONTEXT, BY_TASK, BY_THREAD, PEOPLE
+from utils.persistence.task_log_sqlite import SqliteTaskLogStore
+from utils.persistence.task_log_store import Kind, Record, Row, Write
 
 pytestmark = [
     pytest.mark.long,
@@ -211,3 +215,25 @@ async def test_nothing_is_erased_unasked_or_while_an_agent_runs_on_its_files(
     assert refused.code == 2
     assert "This agent runs already" in refused.err
     assert json.loads((await run("keys", "list", "--json", home=tmp_path)).out)[0]["name"] == "ann"
+
+
+async def test_who_is_known_in_a_tenant_is_not_erased_before_the_tenant_is_named(
+    tmp_path: Path, agents: Path
+) -> None:
+    """The key is gone, so that nothing here says which tenant is meant."""
+    store = SqliteTaskLogStore(tmp_path / "github" / "tasks.sqlite")
+    await store.open()
+    owner = json.dumps(["acme", f"{ISSUER} ann"])
+    attempt = (await store.claim("t1", owner)).attempt
+    head = Row("t1", owner, "c1", TaskState.TASK_STATE_COMPLETED, 1, b"", 1)
+    await store.append(Write("t1", owner, attempt, 0, (Record(1, Kind.TASK, b""),), row=head))
+
+    refused = await run("erase", "ann", "--agents-file", str(agents), "--yes", home=tmp_path)
+    assert refused.code == 2
+    assert "ann is known in a tenant, and no API key here says in which: add --tenant (acme)." in refused.err
+    assert await store.look("t1", owner) is not None
+    await store.close()
+
+    done = await run("erase", "ann", "--tenant", "acme", "--agents-file", str(agents), "--yes", home=tmp_path)
+    assert done.code == 0, done.err
+    assert "github erased: conversations 1" in done.out
