@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
-from utils.messages.results import Items, Record, dump_result
+from utils.messages.results import Article, Articles, Items, Record, dump_result
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +245,32 @@ def test_a_release_that_is_named_is_shown_alone(models, said, shown, hidden):
     assert [part for part in hidden if part in answer] == []
 
 
+def test_a_time_that_is_told_before_the_question_chooses_no_rows(models):
+    said = "I was on holiday last week - which files did the most recently opened pull request in acme/rocket change?"
+    [(name, arguments)] = _calls(models["github"], said)
+    assert name == "list_pull_requests"
+    assert "since" not in arguments
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "state"),
+    [
+        ("¿Qué incidencias abiertas hay en acme/rocket?", "list_issues", "open"),
+        ("Quelles sont les pull requests fermées de acme/rocket ?", "list_pull_requests", "closed"),
+        ("Zeig mir bitte die geschlossenen issues von acme/rocket", "list_issues", "closed"),
+        ("¿Qué ramas tiene acme/rocket?", "list_branches", None),
+    ],
+)
+def test_rows_and_their_states_are_known_in_other_languages(models, said, tool, state):
+    [(name, arguments)] = _calls(models["github"], said)
+    assert (name, arguments.get("state")) == (tool, state)
+
+
+def test_a_list_of_documents_leaves_nothing_out(models):
+    documents = Items(kind="documents", items=[{"title": "Guide", "url": "docs/guide.md"}])
+    assert "Not applied" not in _answer(models["rag"], "Which documents do you have?", documents)
+
+
 def test_a_repository_alone_is_shown(models):
     assert _calls(models["github"], "Tell me about acme/rocket") == [("get_repository", {})]
 
@@ -258,6 +284,11 @@ def test_a_repository_alone_is_shown(models):
         ("Are the stored chats encrypted on disk? If not, can I turn that on?", ["rag"]),
         ("Get the oldest open issue of acme/rocket and tell me who is assigned", ["github"]),
         ("Show the open issues of acme/rocket, and how do I deploy it?", ["github", "rag"]),
+        ("do i need docker or postgres for this, or is python enough? which version", ["rag"]),
+        (
+            "I was on holiday last week - which files did the newest pull request in acme/rocket change, and how many lines were removed?",
+            ["github"],
+        ),
     ],
 )
 def test_a_request_reaches_the_agents_that_it_is_for(models, said, agents):
@@ -290,3 +321,19 @@ def test_what_changed_on_a_branch_is_asked_of_its_commits(models):
 
 def test_a_question_that_names_something_is_no_small_talk(models):
     assert [name for name, _ in _calls(models["supervisor"], "Does it work on Windows?")] == ["rag"]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool"),
+    [
+        ("show me that whole document", "fetch_document"),
+        ("and can a colleague on another machine open that page too?", "search"),
+    ],
+)
+def test_a_document_is_read_in_full_where_nothing_else_is_asked_of_it(models, said, tool):
+    first = "how do I get the page in the browser?"
+    found = Articles(articles=[Article(title="Page", url="docs/web.md#open", score=1.0, content="Run it.")])
+    search = models["rag"].invoke([HumanMessage(first)])
+    result = ToolMessage(dump_result(found), tool_call_id=search.tool_calls[0]["id"])
+    [(name, _)] = _calls(models["rag"], first, search, result, AIMessage("Run it."), said)
+    assert name == tool

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice, denied
+from utils.llm.offline.clauses import without_story
 from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import FORMS, part, pattern
 from utils.llm.offline.links import links_in_words
@@ -111,6 +112,7 @@ def _value(slot: Slot) -> Any:
         if parameter.name in NAMES["state"]:
             text = FORMS["placed_state"].sub(" ", text)  # "the most recently opened issue" may be closed
         ordered = parameter.name in NAMES["order"]
+        text = spelled_out(text)
         return choice(FORMS["counted"].sub(" ", text) if ordered else text, parameter.choices)
     if parameter.kind == "boolean":
         return _flag(parameter, text)
@@ -226,7 +228,7 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
 
 
 def _date(slot: Slot) -> str | None:
-    span = period(slot.text, slot.now)
+    span = period(without_story(slot.text, slot.tool.noun), slot.now)
     moment = span.until if slot.parameter.name in NAMES["until"] else span.since
     if moment is None:
         return None

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from utils.llm.offline.entities import quotes_hidden
+from utils.llm.offline.entities import numbers, quotes_hidden
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.words import spelled_out
+from utils.llm.offline.words import spelled_out, words
 from utils.messages.sentences import orders
 
 LONGEST_SPLIT = 600
@@ -63,6 +63,13 @@ def opens_a_request(text: str) -> bool:
 def asks_for_more(text: str) -> bool:
     """Whether a text asks for more of what was named before it: "who wrote it", "what did the last comment say"."""
     return bool(FORMS["of_it"].search(text)) and not (FORMS["else"].search(text) or _NAMES.search(text))
+
+
+def without_story(text: str, noun: str) -> str:
+    """A request without what people tell before it, where the rest says what it asks for: of a repository, or by the tool's `noun`."""
+    rest = FORMS["preamble"].sub("", text)
+    asks = FORMS["has"].search(rest) or set(words(noun)) & set(words(rest))
+    return rest if asks and not numbers(text[: len(text) - len(rest)]) else text
 
 
 def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:

@@ -76,8 +76,12 @@ def picked_row(text: str, call: Call) -> dict[str, Any] | None:
 def picked_document(
     text: str, call: Call, tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, dict[str, Any]] | None:
-    """The call that reads the best document of the last search in full: "show me that whole document"."""
-    if not FORMS["document"].search(text):
+    """The call that reads the best document of the last search in full: "show me that whole document".
+
+    A text that says more than that only speaks of it: "can a colleague on another machine open that page?".
+    """
+    says = content_stems(FORMS["reads"].sub(" ", FORMS["document"].sub(" ", text)))
+    if not FORMS["document"].search(text) or len(says) >= ADDED:
         return None
     result = parse_result(call.result or "")
     if not isinstance(result, Articles) or not result.articles:

@@ -21,6 +21,7 @@ from utils.llm.offline.route import (
     ASKS_WHICH,
     Route,
     about_the_product,
+    is_order,
     one_by_place,
     route,
 )
@@ -187,7 +188,8 @@ class Planner:
             if tool := next(whole, None):
                 return Route(tool, 1.0)
         found = route(reading, self.tools, self.similarity, context.asks_from)
-        if found.tool is None and len(context.around) > len(reading) + ANSWER_WORDS:
+        brief = len(context.around) > len(reading) + ANSWER_WORDS and not is_order(reading)
+        if found.tool is None and brief:
             return route(context.around, self.tools, self.similarity, context.asks_from)
         return found
 

@@ -46,11 +46,11 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
 
 
 def _only_states(text: str) -> bool:
-    if is_order(text) or orders(text):
+    if is_order(text) or orders(text) or FORMS["asks_inside"].search(text):
         return False
     if len(words(text)) == 1 or FORMS["states"].search(text):
         return True
-    if opens_a_request(text) or "?" in text or asked_change(text) or FORMS["asks_inside"].search(text):
+    if opens_a_request(text) or "?" in text or asked_change(text):
         return False
     if FORMS["also"].search(text) and asks_of_a_repository(text):
         return False  # "now the pull requests too"

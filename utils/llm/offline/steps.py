@@ -69,9 +69,11 @@ def _says_more(step: Step, last: Step) -> bool:
     """Whether a part asks for more of what the part before finds: "Who approved it?", "and if so in which job"."""
     if entities.repository(step.reading) is not None:
         return False
-    if step.tool is None:
+    of_no_repository = step.tool and step.tool.about_repositories and last.tool and last.tool.is_library
+    if step.tool is None or of_no_repository:
         told = bool(step.clause.condition) and not opens_a_request(step.reading)
-        brief = len(content_stems(step.reading)) <= 1 and FORMS["asks_beside"].match(step.reading)
+        asks = FORMS["asks_beside"].match(step.reading) or FORMS["fragment_question"].match(step.reading)
+        brief = len(content_stems(step.reading)) <= 1 and asks
         return last.tool is not None and not step.why and (told or bool(brief))
     if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
         return True

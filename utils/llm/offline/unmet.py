@@ -12,11 +12,10 @@ from typing import Any
 
 from utils.llm.offline import entities
 from utils.llm.offline.choices import denied, means
-from utils.llm.offline.clauses import cuts
+from utils.llm.offline.clauses import cuts, without_story
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.language import foreign_words, is_foreign
-from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.steps import Step
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out, stem, words
@@ -36,9 +35,12 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     tool, arguments = step.tool, step.arguments
     if tool is None or step.missing or tool.text_parameter or tool.changes:
         return ()
-    text = without_form(_without_story(step.clause.reading, tool))
+    text = without_form(without_story(step.clause.reading, tool.noun))
     if is_foreign(text):
-        return tuple(word for word in foreign_words(text) if stem(word.lower()) not in _known_words(known))
+        known_words = _known_words(known)
+        return tuple(
+            word for word in foreign_words(text) if stem(spelled_out(word).lower()) not in known_words
+        )
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
@@ -47,13 +49,6 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
     )
-
-
-def _without_story(text: str, tool: ToolSpec) -> str:
-    """A request without what people tell before it, where the rest says what of a repository it asks for."""
-    rest = FORMS["preamble"].sub("", text)
-    asks = asks_of_a_repository(rest) or bool(set(words(tool.noun)) & set(words(rest)))
-    return rest if asks and not entities.numbers(text[: len(text) - len(rest)]) else text
 
 
 def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
@@ -99,7 +94,11 @@ def _of_a_list(
 def _other_things(text: str, step: Step, tool: ToolSpec, known: Sequence[ToolSpec]) -> list[str]:
     """What other tools are about, where the tool that shows one thing says nothing of it: "which issue mentions commit 6dcb09b"."""
     understood = _known_words([tool, step.then] if step.then else [tool]) | _values(step.arguments)
-    nouns = [re.escape(each.noun.removesuffix("s")) for each in known if each.accepts(*NAMES["limit"])]
+    nouns = [
+        re.escape(each.noun.removesuffix("s"))
+        for each in known
+        if each.noun and each.accepts(*NAMES["limit"])
+    ]
     named = (
         re.findall(rf"\b(?:{'|'.join(nouns)})s?\b(?!-)", spelled_out(text), re.IGNORECASE) if nouns else []
     )
