@@ -24,6 +24,7 @@ _WHICH = {
     "limit",
     "page",
     "include_diff",
+    "include_links",
     "first_line",
 }
 TOLD = frozenset(_WHERE | _WHICH)
@@ -75,6 +76,12 @@ class RepositoryArguments(BaseModel):
     def full_name(self) -> str:
         """`owner/repo`."""
         return f"{self.owner}/{self.repo}"
+
+
+class Linked(BaseModel):
+    """Rows whose addresses are left out unless they are asked for: a hundred of them take two thousand tokens."""
+
+    include_links: bool = Field(False, description="Include the address of each row.")
 
 
 class Paged(BaseModel):

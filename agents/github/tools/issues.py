@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
+from agents.github.tools.arguments import LimitArgument, Linked, Moment, PageArgument, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
@@ -21,7 +21,7 @@ _COMMENT = 1_000
 """Characters kept of one comment."""
 
 
-class ListIssues(RepositoryArguments):
+class ListIssues(RepositoryArguments, Linked):
     """Which issues to list."""
 
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")

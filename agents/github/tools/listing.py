@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agents.github.client import GitHubClient, Params, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.project import items, page_url
+from agents.github.tools.project import items, page_url, text
 from utils.messages.results import Items
 
 
@@ -35,7 +35,10 @@ async def list_of_repository(
     key: str | None = None,
     keep: Callable[[Row], bool] | None = None,
 ) -> Items:
-    """One page of the rows at `path` below the repository, each converted by `row`; see `read_list`."""
+    """One page of the rows at `path` below the repository, each converted by `row`; see `read_list`.
+
+    Each has its address where the tool's arguments are `Linked` and ask for it.
+    """
     segments = path.split("/")
     listing = await read_list(
         github,
@@ -48,4 +51,6 @@ async def list_of_repository(
         keep=keep,
     )
     source = page_url(github, listing.rows, args.full_name, segments[0])
-    return items(kind, listing, map(row, listing.rows), source=source)
+    linked = getattr(args, "include_links", False)
+    rows = (row(raw) | ({"url": text(raw.get("html_url"))} if linked else {}) for raw in listing.rows)
+    return items(kind, listing, rows, source=source)

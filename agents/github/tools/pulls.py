@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
+from agents.github.tools.arguments import LimitArgument, Linked, Moment, PageArgument, RepositoryArguments
 from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
@@ -26,7 +26,7 @@ _COMMENTS = 20
 _FILES = 100
 
 
-class ListPullRequests(RepositoryArguments):
+class ListPullRequests(RepositoryArguments, Linked):
     """Which pull requests to list."""
 
     state: Literal["open", "closed", "merged", "all"] = Field(

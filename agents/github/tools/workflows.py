@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import Paged, RepositoryArguments
+from agents.github.tools.arguments import Linked, Paged, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import field, login, one_line, rows_of, text
 from agents.github.tools.spec import ToolSpec
@@ -20,7 +20,7 @@ FAILED = frozenset({"failure", "timed_out", "startup_failure"})
 _JOBS = 100
 
 
-class ListWorkflowRuns(RepositoryArguments, Paged):
+class ListWorkflowRuns(RepositoryArguments, Linked, Paged):
     """Which runs to list."""
 
     status: (

@@ -267,3 +267,11 @@ async def test_issues_are_listed_by_author_and_in_the_order_asked_for(call):
     assert {row["author"] for row in result.items} == {"hubot"}
     numbers = [row["number"] for row in result.items]
     assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("tool", ["list_issues", "list_pull_requests", "list_workflow_runs"])
+async def test_rows_have_their_addresses_where_these_are_asked_for(call, tool):
+    plain = await call(tool, **REPO, limit=2)
+    assert all("url" not in row for row in plain.items)
+    linked = await call(tool, **REPO, limit=2, include_links=True)
+    assert all(row["url"].startswith("https://github.com/") for row in linked.items)

@@ -337,3 +337,47 @@ def test_a_document_is_read_in_full_where_nothing_else_is_asked_of_it(models, sa
     result = ToolMessage(dump_result(found), tool_call_id=search.tool_calls[0]["id"])
     [(name, _)] = _calls(models["rag"], first, search, result, AIMessage("Run it."), said)
     assert name == tool
+
+
+def test_the_first_of_those_is_read_of_the_list_also_in_a_long_question(models):
+    said = "the first of those, who was asked to review it and is it still a draft?"
+    rows = Items(kind="pull requests", items=[{"number": 71, "title": "Feature"}, {"number": 70}])
+    listed = models["github"].invoke([HumanMessage("show me open PRs on acme/rocket")])
+    result = ToolMessage(dump_result(rows), tool_call_id=listed.tool_calls[0]["id"])
+    asked = ("show me open PRs on acme/rocket", listed, result, AIMessage("2 pull requests"), said)
+    assert _calls(models["github"], *asked) == [("get_pull_request", {"number": 71})]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "wanted", "unwanted"),
+    [
+        ("Who has the oldest issue still open in acme/rocket?", "list_issues", {"state": "open", "direction": "asc"}, set()),
+        ("Is CI red on acme/rocket?", "list_workflow_runs", {}, {"status"}),
+        ("are there any failed runs in acme/rocket?", "list_workflow_runs", {"status": "failure"}, set()),
+        ("Everything labelled bug in acme/rocket, assigned or not, with a link to each.", "list_issues", {"state": "all", "labels": ["bug"], "include_links": True}, {"assignee"}),
+        ("how many issues are open in acme/rocket? Pull requests shouldn't be counted as issues please.", "list_issues", {"state": "open"}, set()),
+    ],
+)  # fmt: skip
+def test_rows_are_chosen_by_what_the_words_ask_for(models, said, tool, wanted, unwanted):
+    [(name, arguments)] = _calls(models["github"], said)
+    assert name == tool
+    assert wanted.items() <= arguments.items()
+    assert not unwanted & arguments.keys()
+
+
+def test_what_was_applied_is_not_said_to_be_left_out(models):
+    said = "Everything labelled bug in acme/rocket, assigned or not, with a link to each."
+    rows = Items(kind="issues", items=[{"number": 7, "title": "Bug", "url": "https://x/7"}])
+    answer = _answer(models["github"], said, rows)
+    assert "Not applied" not in answer
+    assert "[#7](https://x/7)" in answer
+
+
+def test_parts_of_a_numbered_list_are_parts_also_where_one_says_it(models):
+    said = "1) how do I run this thing in docker 2) who commited last to acme/rocket 3) where do i report a security hole in it"
+    assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag", "github", "rag"]
+
+
+def test_what_the_user_is_going_to_do_is_no_order(models):
+    said = "hi, I'm going to change the rag agent a bit and send a pull request"
+    assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag"]

@@ -175,10 +175,13 @@ def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict
 def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     """States that are asked about and say not which rows are wanted: "did the latest run go green?"."""
     plain = spelled_out(text)
+    asked = plain.replace(entities.repository_text(plain) or "\0", "")
+    stated = [p for p in tool.parameters if p.choices and p.name in NAMES["state"]]
+    if FORMS["state_of_runs"].match(asked):
+        return {p.name for p in stated}
     one = _only_one(tool, text)
-    if not one or not FORMS["whether"].match(plain.replace(entities.repository_text(plain) or "\0", "")):
+    if not one or not FORMS["whether"].match(asked):
         return set()
-    stated = (p for p in tool.parameters if p.choices and p.name in NAMES["state"])
     named = FORMS["went"].sub(" ", plain[: one.end()])  # "did it go green on the latest run?"
     return {p.name for p in stated if choice(named, p.choices) is None}
 

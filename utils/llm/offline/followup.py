@@ -23,7 +23,7 @@ ADDED = 2
 def follows_up(text: str) -> bool:
     """Whether a message leans on the one before."""
     listed = words(text)
-    if not listed or len(listed) > LONGEST:
+    if not listed or (len(listed) > LONGEST and not FORMS["ordinal"].match(text.lstrip())):
         return False
     if FORMS["opening"].match(text) or points_back(text) or FORMS["fewer"].search(text):
         return True

@@ -179,6 +179,6 @@ def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
 
 def _values(arguments: Mapping[str, Any]) -> set[str]:
     """Stems of the words that a call's arguments stand for."""
-    given = [name if value is True else value for name, value in arguments.items()]
+    given = [name.replace("_", " ") if value is True else value for name, value in arguments.items()]
     each = [str(one) for value in given for one in (value if isinstance(value, list) else [value])]
     return {stem(word) for one in each for said in (one, *means(one)) for word in words(said)} | _PLAIN
