@@ -37,6 +37,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 "since": "2026-01-01",
                 "base": "master",
                 "sort": sort,
+                "include_links": True,
                 "direction": "asc",
                 "limit": 7,
                 "page": 2,
@@ -58,6 +59,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 "assignee": "octocat",
                 "since": "2026-01-01",
                 "sort": sort,
+                "include_links": True,
                 "limit": 7,
                 "page": 2,
             },
@@ -91,7 +93,15 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *(
         (
             "list_workflow_runs",
-            {**REPO, "status": status, "branch": "main", "event": "push", "limit": 3, "page": 2},
+            {
+                **REPO,
+                "status": status,
+                "branch": "main",
+                "event": "push",
+                "limit": 3,
+                "page": 2,
+                "include_links": True,
+            },
         )
         for status in ("success", "failure", "cancelled", "in_progress", "queued", "completed", "timed_out")
     ),

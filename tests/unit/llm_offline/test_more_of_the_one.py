@@ -286,6 +286,14 @@ def test_a_repository_alone_is_shown(models):
         ("Show the open issues of acme/rocket, and how do I deploy it?", ["github", "rag"]),
         ("do i need docker or postgres for this, or is python enough? which version", ["rag"]),
         (
+            "Another team has written an agent in Go that lives at its own address. Where do I write that down so the supervisor hands it work?",
+            ["rag"],
+        ),
+        (
+            "give me the title of the newest issue in acme/rocket, then who its author is, and after that which ports the agents use",
+            ["github", "rag"],
+        ),
+        (
             "I was on holiday last week - which files did the newest pull request in acme/rocket change, and how many lines were removed?",
             ["github"],
         ),

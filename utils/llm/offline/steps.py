@@ -74,7 +74,9 @@ def _says_more(step: Step, last: Step) -> bool:
         told = bool(step.clause.condition) and not opens_a_request(step.reading)
         asks = FORMS["asks_beside"].match(step.reading) or FORMS["fragment_question"].match(step.reading)
         brief = len(content_stems(step.reading)) <= 1 and asks
-        return last.tool is not None and not step.why and (told or bool(brief))
+        of_it = FORMS["how_to"].search(step.reading) and followup.points_back(step.reading)
+        same = last.tool is not None and last.tool.is_library and of_it
+        return last.tool is not None and not step.why and bool(told or brief or same)
     if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
         return True
     rows = (last.tool, last.then) if last.then else ()
