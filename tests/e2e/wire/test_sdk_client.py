@@ -58,6 +58,24 @@ async def test_the_sdks_client_reads_the_card_and_streams(binding):
         assert [entry.id for entry in listed.tasks] == [task.id]
 
 
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+async def test_separators_of_lines_in_a_text_break_no_stream(binding):
+    """People paste them from documents and chats; the SDK's client reads lines as `str.splitlines` does."""
+    text = "first\u2028second\u2029third\x85fourth\x0bfifth"
+    request = SendMessageRequest(
+        message=Message(message_id="m", role=Role.ROLE_USER, parts=[Part(text=text)])
+    )
+    listener = loopback_socket()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    app = build_app(service(url), ServerSettings.load({}))
+    async with running(app, listener=listener), httpx.AsyncClient(trust_env=False, timeout=60) as http:
+        config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])
+        client = await create_client(url, client_config=config)
+        events = [event async for event in client.send_message(request)]
+        assert events[0].task.history[0].parts[0].text == text
+        assert events[2].artifact_update.artifact.parts[0].text == text
+
+
 @pytest.fixture
 async def channel() -> AsyncIterator[grpc.aio.Channel]:
     app = build_app(service(), ServerSettings.load({"GRPC_PORT": "0"}))

@@ -69,7 +69,8 @@ def test_words_as_settings_are_written_are_looked_up(chat):
 
 
 @pytest.mark.parametrize(
-    "said", ["morning!", "mornin! how's life", "good evening", "hey there", "morning! coffee first, then we talk"]
+    "said",
+    ["morning!", "mornin! how's life", "good evening", "hey there", "morning! coffee first, then we talk"],
 )
 def test_a_greeting_is_greeted(chat, said):
     answer = _answer(chat, "supervisor", said)

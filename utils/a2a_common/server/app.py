@@ -38,6 +38,7 @@ from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.client_faults import leave_out_client_faults
+from utils.a2a_common.server.http.event_lines import EventLines
 from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
@@ -294,6 +295,8 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
         Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),
         # a request that the handler refused for now is told when to come again
         Middleware(RetryAfter),
+        # each event of a stream stays on one line, whatever its reader takes for the end of one
+        Middleware(EventLines),
     ]
 
 
