@@ -284,6 +284,11 @@ def test_a_repository_alone_is_shown(models):
         ("Are the stored chats encrypted on disk? If not, can I turn that on?", ["rag"]),
         ("Get the oldest open issue of acme/rocket and tell me who is assigned", ["github"]),
         ("Show the open issues of acme/rocket, and how do I deploy it?", ["github", "rag"]),
+        ("anything waiting for my review", ["github"]),
+        (
+            "I've just been handed acme/rocket by a team that's gone and I'd like to find out who made the last commit on it, and what the message said.",
+            ["github"],
+        ),
         ("do i need docker or postgres for this, or is python enough? which version", ["rag"]),
         (
             "Another team has written an agent in Go that lives at its own address. Where do I write that down so the supervisor hands it work?",
@@ -361,6 +366,7 @@ def test_the_first_of_those_is_read_of_the_list_also_in_a_long_question(models):
     [
         ("Who has the oldest issue still open in acme/rocket?", "list_issues", {"state": "open", "direction": "asc"}, set()),
         ("Is CI red on acme/rocket?", "list_workflow_runs", {}, {"status"}),
+        ("did CI pass on acme/rocket last time it ran?", "list_workflow_runs", {"limit": 1}, {"status"}),
         ("are there any failed runs in acme/rocket?", "list_workflow_runs", {"status": "failure"}, set()),
         ("Everything labelled bug in acme/rocket, assigned or not, with a link to each.", "list_issues", {"state": "all", "labels": ["bug"], "include_links": True}, {"assignee"}),
         ("how many issues are open in acme/rocket? Pull requests shouldn't be counted as issues please.", "list_issues", {"state": "open"}, set()),
@@ -384,6 +390,24 @@ def test_what_was_applied_is_not_said_to_be_left_out(models):
 def test_parts_of_a_numbered_list_are_parts_also_where_one_says_it(models):
     said = "1) how do I run this thing in docker 2) who commited last to acme/rocket 3) where do i report a security hole in it"
     assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag", "github", "rag"]
+
+
+def test_what_else_is_wanted_of_rows_that_were_shown_is_no_question_to_the_documents(models):
+    listed = models["supervisor"].invoke([HumanMessage("list the issues of acme/rocket")])
+    result = ToolMessage("**2 issues**", tool_call_id=listed.tool_calls[0]["id"])
+    shown = ("list the issues of acme/rocket", listed, result, AIMessage("**2 issues**"))
+    for said in (
+        "who opened the first one you listed, and has anybody replied to it?",
+        "great, merge the top one, squash it, and close the rest",
+    ):
+        assert [name for name, _ in _calls(models["supervisor"], *shown, said)] == ["github"]
+
+
+def test_parts_of_a_numbered_list_are_looked_up_apart_unless_one_says_little_alone(models):
+    apart = "1) what licence does this project come under 2) what python do i need for it"
+    assert [name for name, _ in _calls(models["supervisor"], apart)] == ["rag", "rag"]
+    together = "1. how do I back up the data 2. how do I restore it"
+    assert [name for name, _ in _calls(models["supervisor"], together)] == ["rag"]
 
 
 def test_what_the_user_is_going_to_do_is_no_order(models):

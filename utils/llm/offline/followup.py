@@ -16,6 +16,8 @@ from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
 """Words of a follow-up at most: longer ones stand for themselves."""
+LONGEST_PICK = 25
+"""The same of one that picks a row: "the first of those, who was asked to review it and is it a draft?"."""
 ADDED = 2
 """Content words that a follow-up may add and still need the question before it."""
 
@@ -23,7 +25,7 @@ ADDED = 2
 def follows_up(text: str) -> bool:
     """Whether a message leans on the one before."""
     listed = words(text)
-    if not listed or (len(listed) > LONGEST and not FORMS["ordinal"].match(text.lstrip())):
+    if not listed or len(listed) > (LONGEST_PICK if FORMS["ordinal"].search(text) else LONGEST):
         return False
     if FORMS["opening"].match(text) or points_back(text) or FORMS["fewer"].search(text):
         return True

@@ -61,8 +61,10 @@ def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
     if step.tool is None or step.missing:
         return False
-    same_item = step.clause.item == last.clause.item or followup.points_back(step.reading)
-    return same_item and (step.tool.delegates or step.tool.is_library)
+    says_little = len(content_stems(step.reading)) <= 1 or FORMS["none"].search(step.reading)
+    leans = followup.points_back(step.reading) and (says_little or not step.tool.is_library)
+    same_item = step.clause.item == last.clause.item or leans
+    return bool(same_item and (step.tool.delegates or step.tool.is_library))
 
 
 def _says_more(step: Step, last: Step) -> bool:
