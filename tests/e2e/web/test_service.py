@@ -141,6 +141,26 @@ def test_a_change_is_sent_only_after_a_yes(service, open_tab):
     expect(page.get_by_text("It was approved and sent.", exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize("begins", ["before the approval comes", "when it is there"])
+def test_who_writes_when_an_approval_comes_goes_on_writing_and_approves_nothing(service, open_tab, begins):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask(CHANGE)
+    other = "and what is the newest commit of octocat/hello-world?"
+    if begins == "before the approval comes":
+        page.get_by_label("Message", exact=True).press_sequentially(other[:9])
+    expect(page.get_by_text("github asks for your approval")).to_be_visible()
+    written = page.get_by_label("Say something else", exact=True)
+    page.keyboard.type(other[9:] if begins == "before the approval comes" else other)
+    expect(written).to_have_value(other)
+    expect(written).to_be_focused()
+    assert complaints(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble", has_text=other)).to_be_visible()
+    answered(page)
+    assert "It was approved and sent." not in page.locator(".thread").inner_text()
+
+
 def test_another_browser_cannot_approve_and_the_one_that_asked_still_can(service, open_tab):
     tab = open_tab(service.url)
     page = tab.page

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
+import { useAui, useAuiState } from "@assistant-ui/react";
 import type { A2APart } from "@assistant-ui/react-a2a";
 import { draft, filled, forgetDraft, keepDraft } from "../turn/drafts";
 import type { Field, Form, Question } from "../turn/question";
@@ -15,12 +16,23 @@ interface Asking {
   onCancel: () => void;
 }
 
-/** Keys that were meant for what stood here before are not taken for an answer. */
+/** Keys that were meant for what stood here before are not taken for an answer: those of so many milliseconds after it came, or after another key. */
 const DEAF = 600;
 
-/** What an agent asks, in the place of the input. Enter is the answer, Esc is no. */
+/**
+ * What an agent asks, in the place of the input. Enter is the answer, Esc is no. Who is writing when it comes goes on writing, in the field for
+ * something else: what was meant for the input is neither lost nor an answer.
+ */
 export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: Asking): ReactElement {
   const form = question.form;
+  const aui = useAui();
+  const begun = useAuiState((state) => state.composer.text);
+  const [words, setWords] = useState(begun);
+  const [writing, setWriting] = useState(begun !== "");
+  const moved = begun !== "" && (form !== undefined || !question.signIn);
+  useEffect(() => {
+    if (moved) aui.composer.setText("");
+  }, [aui, moved]);
   const answer = (parts: A2APart[]): void => {
     forgetDraft(taskId);
     onAnswer(parts);
@@ -51,23 +63,51 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
           </button>
         </Buttons>
       )}
-      {form?.approval && <Approval form={form} onAnswer={answer} />}
-      {form && !form.approval && <Fields form={form} taskId={taskId} onAnswer={answer} onCancel={onCancel} />}
-      {!form && !question.signIn && <Words onSay={say} onCancel={onCancel} />}
-      {form && <OtherWords onSay={say} />}
+      {form?.approval && (
+        <Approval
+          form={form}
+          writing={writing}
+          onAnswer={answer}
+          onWrite={(key) => {
+            setWords(key);
+            setWriting(true);
+          }}
+        />
+      )}
+      {form && !form.approval && <Fields form={form} taskId={taskId} writing={writing} onAnswer={answer} onCancel={onCancel} />}
+      {!form && !question.signIn && <Words words={words} onWords={setWords} onSay={say} onCancel={onCancel} />}
+      {form && <OtherWords words={words} writing={writing} onWords={setWords} onSay={say} />}
     </section>
   );
 }
 
-function Approval({ form, onAnswer }: { form: Form; onAnswer: (parts: A2APart[]) => void }): ReactElement {
-  const [shownAt] = useState(() => performance.now());
+interface Deciding {
+  form: Form;
+  /** Whether the user is writing something else, so that Enter ends that. */
+  writing: boolean;
+  onAnswer: (parts: A2APart[]) => void;
+  /** A key that begins to write something. */
+  onWrite: (key: string) => void;
+}
+
+function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement {
+  const quietSince = useRef(performance.now());
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), []);
+  useEffect(() => {
+    if (!writing) box.current?.focus();
+  }, [writing]);
   const decide = (approve: boolean): void => onAnswer([{ data: { approve, ...form.fixed }, mediaType: "application/json" }]);
   const onKey = (event: KeyboardEvent): void => {
-    if (event.target !== box.current || performance.now() - shownAt < DEAF) return;
-    if (event.key === "Enter") decide(true);
-    if (event.key === "Escape") decide(false);
+    if (event.target !== box.current) return;
+    const quiet = performance.now() - quietSince.current;
+    quietSince.current = performance.now();
+    if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      onWrite(event.key);
+    } else if (quiet >= DEAF) {
+      if (event.key === "Enter") decide(true);
+      if (event.key === "Escape") decide(false);
+    }
   };
   const yes = form.fields[0]?.title;
   return (
@@ -75,14 +115,14 @@ function Approval({ form, onAnswer }: { form: Form; onAnswer: (parts: A2APart[])
       {form.title && <p className="title">{name(form.title, 300)}</p>}
       <Buttons onNo={() => decide(false)} no="No, do nothing">
         <button type="button" className="strong" onClick={() => decide(true)}>
-          {yes && yes !== "approve" ? name(yes, 60) : "Approve"} <kbd>Enter</kbd>
+          {yes && yes !== "approve" ? name(yes, 60) : "Approve"} {!writing && <kbd>Enter</kbd>}
         </button>
       </Buttons>
     </div>
   );
 }
 
-function Fields({ form, taskId, onAnswer, onCancel }: { form: Form; taskId: string; onAnswer: (parts: A2APart[]) => void; onCancel: () => void }): ReactElement {
+function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; taskId: string; writing: boolean; onAnswer: (parts: A2APart[]) => void; onCancel: () => void }): ReactElement {
   const [values, setValues] = useState(() => draft(taskId, form));
   const [problem, setProblem] = useState("");
   const set = (field: string, value: unknown): void => {
@@ -113,7 +153,7 @@ function Fields({ form, taskId, onAnswer, onCancel }: { form: Form; taskId: stri
         </p>
       )}
       {form.fields.map((field, index) => (
-        <OneField key={field.name} field={field} value={values[field.name]} first={index === 0} onChange={(value) => set(field.name, value)} />
+        <OneField key={field.name} field={field} value={values[field.name]} first={index === 0 && !writing} onChange={(value) => set(field.name, value)} />
       ))}
       {problem && (
         <p className="problem" role="alert">
@@ -189,8 +229,13 @@ function FieldName({ field, id }: { field: Field; id: string }): ReactElement {
   );
 }
 
-function Words({ onSay, onCancel }: { onSay: (words: string) => void; onCancel: () => void }): ReactElement {
-  const [words, setWords] = useState("");
+interface Writing {
+  words: string;
+  onWords: (words: string) => void;
+  onSay: (words: string) => void;
+}
+
+function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => void }): ReactElement {
   return (
     <form
       className="fields"
@@ -200,7 +245,7 @@ function Words({ onSay, onCancel }: { onSay: (words: string) => void; onCancel: 
       }}
       onKeyDown={(event) => event.key === "Escape" && onCancel()}
     >
-      <input className="reply" aria-label="Your answer" placeholder="Your answer" autoFocus autoComplete="off" value={words} onChange={(event) => setWords(event.target.value)} />
+      <Reply label="Your answer" words={words} focused onWords={onWords} />
       <Buttons onNo={onCancel} no="Never mind">
         <button type="submit" className="strong" disabled={!words.trim()}>
           Answer <kbd>Enter</kbd>
@@ -211,10 +256,9 @@ function Words({ onSay, onCancel }: { onSay: (words: string) => void; onCancel: 
 }
 
 /** Whoever wants to say something else need not fill in the form. */
-function OtherWords({ onSay }: { onSay: (words: string) => void }): ReactElement {
-  const [words, setWords] = useState("");
+function OtherWords({ words, writing, onWords, onSay }: Writing & { writing: boolean }): ReactElement {
   return (
-    <details className="other-words">
+    <details className="other-words" open={writing || undefined}>
       <summary>Say something else</summary>
       <form
         onSubmit={(event) => {
@@ -222,13 +266,24 @@ function OtherWords({ onSay }: { onSay: (words: string) => void }): ReactElement
           if (words.trim()) onSay(words);
         }}
       >
-        <input className="reply" aria-label="Say something else" autoComplete="off" value={words} onChange={(event) => setWords(event.target.value)} />
+        <Reply label="Say something else" words={words} focused={writing} onWords={onWords} />
         <button type="submit" className="soft" disabled={!words.trim()}>
           Send
         </button>
       </form>
     </details>
   );
+}
+
+/** A line to write in. While it is `focused` it is written in from its end. */
+function Reply({ label, words, focused, onWords }: { label: string; words: string; focused: boolean; onWords: (words: string) => void }): ReactElement {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (!focused || !input.current) return;
+    input.current.focus();
+    input.current.setSelectionRange(input.current.value.length, input.current.value.length);
+  }, [focused]);
+  return <input ref={input} className="reply" aria-label={label} placeholder={label} autoComplete="off" value={words} onChange={(event) => onWords(event.target.value)} />;
 }
 
 function Buttons({ children, no, onNo }: { children: ReactNode; no: string; onNo: () => void }): ReactElement {
