@@ -39,6 +39,7 @@ def _answer(model, said, *results):
     "said",
     [
         "Which files does the newest PR of acme/rocket touch, and who wrote it?",
+        "Who wrote the newest PR of acme/rocket, and which branch does it want to go into?",
         "Who reviewed the newest PR of acme/rocket and when was it opened?",
         "Look up the newest PR of acme/rocket. Who approved it?",
     ],
@@ -285,6 +286,10 @@ def test_a_repository_alone_is_shown(models):
         ("Get the oldest open issue of acme/rocket and tell me who is assigned", ["github"]),
         ("Show the open issues of acme/rocket, and how do I deploy it?", ["github", "rag"]),
         ("anything waiting for my review", ["github"]),
+        (
+            "Could you order pizza for the on-call rota and book a room for the postmortem on Thursday at 3?",
+            [],
+        ),
         (
             "I've just been handed acme/rocket by a team that's gone and I'd like to find out who made the last commit on it, and what the message said.",
             ["github"],

@@ -84,6 +84,7 @@ class Planner:
             return []
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
+        clauses = [part for clause in clauses for part in _each_order(clause, request)]
         clauses = with_conditions(with_statements(clauses, request))
         calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
@@ -281,6 +282,12 @@ def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call |
         return own[-1]
     stated = [call for call in calls if {"state", "status"} & call.arguments.keys()]
     return next(iter((FORMS["state_words"].search(text) and stated) or calls), None)
+
+
+def _each_order(clause: Clause, request: str) -> list[Clause]:
+    """A clause cut between its orders where all of them are of a kind that no agent takes: "page Miriam and book a room"."""
+    parts = at_orders(clause, request)
+    return parts if parts[1:] and all(is_order(part.text) for part in parts) else [clause]
 
 
 def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:

@@ -137,8 +137,12 @@ def route(
         return Route(tool, best, ranking)
     searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
     asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
-    least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
-    if library and (outside < least or FORMS["notation"].search(clause)):
+    least = max(best, OUTSIDE_FROM) if asks else best + STATED
+    if (
+        library
+        and not (orders and library.delegates)
+        and (outside < least or FORMS["notation"].search(clause))
+    ):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
 
@@ -188,7 +192,7 @@ def is_order(clause: str) -> bool:
     if first is None or first[1].lower() not in _ORDERS:
         return False
     polite = clause[: first.start(1)].strip() != ""
-    return polite or not FORMS["question"].search(clause)
+    return polite or not FORMS["question"].search(clause.rstrip(" ?"))  # "could you … and book a room?"
 
 
 def _names_what_is_on_github(clause: str) -> bool:
