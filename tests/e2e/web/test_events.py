@@ -169,6 +169,49 @@ def test_files_go_in_and_come_out(served, open_tab):
     assert served.agent.answers[-1] == [("notes.md", "text/plain", 7)]
 
 
+def attach(page, name: str, kind: str, content: bytes) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Add a file").click()
+    chooser.value.set_files([{"name": name, "mimeType": kind, "buffer": content}])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("rows.csv", "text/csv"), ("main.py", "text/x-python"), ("app.ts", "video/mp2t"), ("values.yaml", "")],
+)
+def test_what_is_text_is_sent_as_text_whatever_browsers_call_it(served, open_tab, name, kind):
+    tab = open_tab(served.url)
+    attach(tab.page, name, kind, b"a,b")
+    expect(tab.page.locator(".composer .label", has_text=name)).to_be_visible()
+    tab.ask("file please")
+    expect(tab.page.get_by_role("img", name="dot.png")).to_be_visible()
+    assert served.agent.answers[-1] == [(name, "text/plain", 3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("big.txt", b"x" * 3_000_000, "big.txt is too large: a message takes up to 2.9 MB."),
+        ("plan.docx", b"PK", "This agent does not take plan.docx"),
+    ],
+)
+def test_a_file_that_cannot_be_sent_is_refused_when_it_is_chosen(served, open_tab, name, content, sentence):
+    tab = open_tab(served.url)
+    attach(tab.page, name, "application/octet-stream", content)
+    expect(tab.page.get_by_role("alert")).to_contain_text(sentence)
+    expect(tab.page.locator(".composer .label")).to_have_count(0)
+    attach(tab.page, "notes.md", "", b"# Notes")
+    expect(tab.page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_message_is_copied_into_the_input(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("file please")
+    expect(tab.page.get_by_role("img", name="dot.png")).to_be_visible()
+    tab.page.get_by_role("button", name="Copy into the input").click()
+    expect(tab.page.get_by_label("Message", exact=True)).to_have_value("file please")
+
+
 def test_the_size_of_a_file_is_that_of_its_content(served, open_tab):
     tab = open_tab(served.url)
     tab.ask("sizes please")

@@ -5,22 +5,25 @@ import { randomId } from "../wire/proof";
 /** The most that one message carries: the agent's own limit for a request is 4 MiB, and base64 makes four bytes of three. */
 export const LARGEST_FILE = 2_900_000;
 
-/** Files that are dropped, pasted or chosen, until they are sent. */
-export const attachments: AttachmentAdapter = {
-  accept: "*",
-  async add({ file }) {
-    if (file.size > LARGEST_FILE) throw new Error(`${file.name} is too large: a message takes up to 2.9 MB.`);
-    return { id: randomId(), type: "file", name: file.name, contentType: file.type, file, status: { type: "requires-action", reason: "composer-send" } };
-  },
-  async remove() {
-    // Nothing was kept of it.
-  },
-  async send(attachment) {
-    const data = await base64(attachment.file);
-    const mimeType = attachment.file.type || typeByName(attachment.name);
-    return { ...attachment, status: { type: "complete" }, content: [{ type: "file", data, mimeType, filename: attachment.name }] };
-  },
-};
+/** Files that are dropped, pasted or chosen, until they are sent. `modes`: the media types that the agent takes, any where it names none. */
+export function attachmentsFor(modes: readonly string[]): AttachmentAdapter {
+  return {
+    accept: "*",
+    async add({ file }) {
+      const type = typeOf(file, modes);
+      if (file.size > LARGEST_FILE) throw new Error(`${file.name} is too large: a message takes up to 2.9 MB.`);
+      if (!takes(modes, type)) throw new Error(`This agent does not take ${file.name} (${type}). It takes ${modes.join(", ")}.`);
+      return { id: randomId(), type: "file", name: file.name, contentType: type, file, status: { type: "requires-action", reason: "composer-send" } };
+    },
+    async remove() {
+      // Nothing was kept of it.
+    },
+    async send(attachment) {
+      const data = await base64(attachment.file);
+      return { ...attachment, status: { type: "complete" }, content: [{ type: "file", data, mimeType: typeOf(attachment.file, modes), filename: attachment.name }] };
+    },
+  };
+}
 
 /** What was written and attached, as the parts of a message. */
 export function partsOf(message: AppendMessage): A2APart[] {
@@ -31,11 +34,19 @@ export function partsOf(message: AppendMessage): A2APart[] {
   return [...words, ...files];
 }
 
-/** Browsers know no type for these. */
-function typeByName(name: string): string {
-  if (/\.(md|markdown)$/i.test(name)) return "text/markdown";
-  if (/\.(json)$/i.test(name)) return "application/json";
-  return /\.(txt|log|ya?ml|toml|ini|conf|py|ts|sh|tf)$/i.test(name) ? "text/plain" : "application/octet-stream";
+const TEXT = /\.(txt|log|csv|tsv|ya?ml|toml|ini|cfg|conf|env|xml|html?|css|rst|adoc|diff|patch|sql|tf|hcl|proto|sh|bash|ps1|py|rb|php|pl|lua|r|js|jsx|ts|tsx|go|rs|java|kt|scala|swift|c|h|cc|cpp|hpp|cs)$|^(Dockerfile|Makefile|Jenkinsfile)$/i;
+
+/** The media type of a file. What is text to an agent is plain text, whatever browsers call it: `video/mp2t` for TypeScript, nothing for YAML. */
+function typeOf(file: File, modes: readonly string[]): string {
+  const own = /\.(md|markdown)$/i.test(file.name) ? "text/markdown" : /\.json$/i.test(file.name) ? "application/json" : "";
+  if (own) return takes(modes, own) ? own : "text/plain";
+  if (TEXT.test(file.name) || file.type.startsWith("text/")) return "text/plain";
+  return file.type || "application/octet-stream";
+}
+
+function takes(modes: readonly string[], type: string): boolean {
+  const family = `${type.split("/")[0]}/*`;
+  return !modes.length || modes.some((mode) => ["*/*", family, type].includes(mode.split(";")[0]?.trim().toLowerCase() ?? ""));
 }
 
 function base64(file: File): Promise<string> {

@@ -1,18 +1,28 @@
-import { AttachmentPrimitive, ComposerPrimitive, useAuiState } from "@assistant-ui/react";
+import { AttachmentPrimitive, ComposerPrimitive, useAuiEvent, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef, useState, type ReactElement } from "react";
+import { visible } from "../turn/visible";
 import { Icon } from "./Icon";
 
 /** Where the user writes: Enter sends, Shift+Enter begins a line, Esc stops what is under way. */
 export function Composer({ running, placeholder, onStop }: { running: boolean; placeholder: string; onStop: () => void }): ReactElement {
   const [focused, setFocused] = useState(false);
+  const [refusal, setRefusal] = useState("");
+  useAuiEvent("composer.attachmentAddError", ({ message }) => setRefusal(message));
+  useAuiEvent("composer.send", () => setRefusal(""));
   const input = useRef<HTMLTextAreaElement>(null);
   const files = useAuiState((state) => state.composer.attachments.length);
   useEffect(() => {
+    setRefusal("");
     if (files) input.current?.focus(); // a file comes with a question
   }, [files]);
   return (
     <ComposerPrimitive.Root className={`composer ${focused ? "focused" : ""}`} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
       <ComposerPrimitive.AttachmentDropzone className="dropzone">
+        {refusal && (
+          <p className="problem" role="alert">
+            {visible(refusal)}
+          </p>
+        )}
         <div className="attached">
           <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
         </div>

@@ -30,7 +30,7 @@ export function Asked(): ReactElement {
       </div>
       <div className="actions">
         <CopyButton text={item.text} what="message" />
-        <button type="button" className="quiet" title="Copy into the input" aria-label="Copy into the input" onClick={() => aui.composer().setText(item.text)}>
+        <button type="button" className="quiet" title="Copy into the input" aria-label="Copy into the input" onClick={() => aui.thread.composer().setText(item.text)}>
           <Icon name="pencil" />
         </button>
       </div>

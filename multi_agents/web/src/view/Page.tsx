@@ -2,7 +2,7 @@ import { AssistantRuntimeProvider, useExternalStoreRuntime } from "@assistant-ui
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { exportConversation } from "../conversation/export";
-import { attachments, partsOf } from "../conversation/files";
+import { attachmentsFor, partsOf } from "../conversation/files";
 import { asMessage, type Item } from "../conversation/items";
 import type { Session } from "../conversation/session";
 import type { Turn } from "../turn/turn";
@@ -62,7 +62,7 @@ export function Page({ session }: { session: Session }): ReactElement {
               <KeyEntry problem={session.loginProblem} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
-            <Runtime key={conversation.id} conversation={conversation} shown={shown} send={send}>
+            <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={health.card?.defaultInputModes} send={send}>
               <Thread conversation={conversation} shown={shown} health={health} send={send} onNew={() => open("")} />
             </Runtime>
           )}
@@ -80,8 +80,9 @@ export function Page({ session }: { session: Session }): ReactElement {
 }
 
 /** assistant-ui over our own store: it shows the messages, and gives back what is written. */
-function Runtime({ conversation, shown, send, children }: { conversation: Conversation; shown: Shown; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
+function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[] | undefined; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
   const messages = useMemo(() => [...shown.items], [shown.items]);
+  const attachments = useMemo(() => attachmentsFor(modes ?? []), [modes]);
   const runtime = useExternalStoreRuntime<Item>({
     messages,
     isRunning: shown.running,
