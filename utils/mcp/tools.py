@@ -13,6 +13,7 @@ import structlog
 from utils.errors import UpstreamRefused
 from utils.mcp.approval import DECLINED, asks_first, is_read_only, may_call
 from utils.mcp.blocks import blocks_of, text_of
+from utils.mcp.words import plain, quoted
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.source import MCP_SERVER
 
@@ -34,7 +35,6 @@ _LONGEST_NAME = 64
 _LONGEST_HINT = 200
 _LONGEST_ERROR = 1_500
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,6 @@ def schema_of(schema: dict[str, Any]) -> dict[str, Any] | None:
     return made if len(json.dumps(made)) <= LARGEST_SCHEMA else None
 
 
-def plain(text: str, most: int) -> str:
-    """A text on one line, without control and invisible characters, of `most` characters at most."""
-    said = " ".join(_CONTROL.sub(" ", text).split())
-    return said if len(said) <= most else said[: most - 1] + "…"
-
-
 def _capped(value: Any) -> Any:
     if isinstance(value, dict):
         return {
@@ -142,11 +136,9 @@ def _tool(connection: Connection, offered: types.Tool, name: str, schema: dict[s
             return [{"type": "text", "text": DECLINED}]
         result = await connection.call(offered.name, arguments)
         if result.isError:
-            said = text_of(result.content, _LONGEST_ERROR)
-            raise UpstreamRefused(
-                f"The tool {offered.name} of {server} failed: {json.dumps(said, ensure_ascii=False)}"
-            )
-        return blocks_of(result.content)
+            said = quoted(text_of(result), _LONGEST_ERROR)
+            raise UpstreamRefused(f"The tool {offered.name} of {server} failed: {said}")
+        return blocks_of(result)
 
     return StructuredTool(
         name=name,
