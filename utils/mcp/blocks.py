@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from typing import Any
 
 from mcp import types
@@ -17,11 +17,12 @@ LONGEST_RESULT = 4_000_000
 middleware decides later how much of it a model sees."""
 
 EMPTY = "The tool returned nothing."
+NO_REASON = "no reason given"
 
 
-def blocks_of(content: Sequence[types.ContentBlock]) -> list[dict[str, Any]]:
+def blocks_of(result: types.CallToolResult) -> list[dict[str, Any]]:
     """One text block for each block: texts unchanged, anything else as a short description."""
-    texts = [_text(block) for block in content]
+    texts = _texts(result)
     if len(texts) > MOST_BLOCKS:
         texts[MOST_BLOCKS - 1 :] = ["\n".join(texts[MOST_BLOCKS - 1 :])]
     parts = shares([len(text) for text in texts], LONGEST_RESULT)
@@ -29,10 +30,17 @@ def blocks_of(content: Sequence[types.ContentBlock]) -> list[dict[str, Any]]:
     return shown or [{"type": "text", "text": EMPTY}]
 
 
-def text_of(content: Sequence[types.ContentBlock], most: int) -> str:
-    """The texts of a failed call on one line, in at most `most` characters."""
-    said = " ".join(" ".join(_text(block) for block in content[:MOST_BLOCKS]).split())
-    return said if len(said) <= most else said[: most - 1] + "…"
+def text_of(result: types.CallToolResult) -> str:
+    """The texts of a failed call."""
+    return " ".join(_texts(result)[:MOST_BLOCKS]) or NO_REASON
+
+
+def _texts(result: types.CallToolResult) -> list[str]:
+    """The text of each block; where they say nothing, the structured content, of which MCP asks no text beside it."""
+    texts = [_text(block) for block in result.content]
+    if result.structuredContent and not any(text.strip() for text in texts):
+        return [json.dumps(result.structuredContent, ensure_ascii=False)]
+    return texts
 
 
 def _text(block: types.ContentBlock) -> str:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import structlog
+from pydantic import ValidationError
 
 from utils.errors import ToolTimeout, UpstreamRefused, UpstreamUnavailable
 from utils.mcp.config import McpServer
+from utils.mcp.results import unknown_result
 from utils.mcp.transport import transport_of
+from utils.mcp.words import quoted
 from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
     from mcp import ClientSession, types
+    from mcp.shared.exceptions import McpError
 
 log = structlog.get_logger(__name__)
 
@@ -26,12 +30,13 @@ START_SECONDS = 30.0
 """Timeout of the initialization of a session and of its list of tools."""
 PING_SECONDS = 30.0
 _STOP_SECONDS = 5.0
+_ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
 
-_TIMED_OUT = 408
-_CLOSED = -32000
-_TERMINATED = 32600
+_CLOSED = (-32000, "Connection closed")
+_TERMINATED = (32600, "Session terminated")
+"""Code and message of the errors that the client makes itself."""
 
 
 class Connection:
@@ -78,7 +83,7 @@ class Connection:
 
         Raises:
             UpstreamUnavailable: The server is not connected, or was lost during the call.
-            UpstreamRefused: The server refused the call.
+            UpstreamRefused: The server answered with an error, or with a result that is not known here.
             ToolTimeout: It did not answer in time.
         """
         try:
@@ -89,16 +94,18 @@ class Connection:
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         session, gone = await self._current(), self._gone
-        allowed = timedelta(seconds=self.server.timeout_seconds)
-        work = asyncio.ensure_future(session.call_tool(tool, dict(arguments), read_timeout_seconds=allowed))
+        work = asyncio.ensure_future(session.call_tool(tool, dict(arguments)))
         lost = asyncio.ensure_future(gone.wait())
+        allowed = self.server.timeout_seconds
         try:
-            await asyncio.wait({work, lost}, return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
+            await asyncio.wait({work, lost}, timeout=allowed, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return await self._result(session, work, tool)
+            if lost.done():
                 raise self._unavailable(
                     "was lost during the call; whether the call was carried out is unknown"
                 )
-            return self._result(work, tool)
+            raise ToolTimeout(f"The MCP server {self.server.name} did not answer within {allowed:g} seconds.")
         finally:
             work.cancel()
             lost.cancel()
@@ -113,28 +120,40 @@ class Connection:
             raise self._unavailable("is not connected")
         return self._session
 
-    def _result(self, work: asyncio.Future[types.CallToolResult], tool: str) -> types.CallToolResult:
+    async def _result(
+        self, session: ClientSession, work: asyncio.Future[types.CallToolResult], tool: str
+    ) -> types.CallToolResult:
         from mcp.shared.exceptions import McpError
 
         error = work.exception()
-        if error is None:
-            return work.result()
-        if not isinstance(error, McpError):
-            if isinstance(error, RuntimeError):
+        match error:
+            case None:
+                return work.result()
+            case McpError():
+                await self._tell_lost(session, error)
+                name, code = self.server.name, error.error.code
+                said = quoted(error.error.message, _LONGEST_MESSAGE)
+                raise UpstreamRefused(f"The MCP server {name} answered with error {code}: {said}") from error
+            case ValidationError():
+                raise UpstreamRefused(unknown_result(tool, error)) from error
+            case RuntimeError():
                 raise UpstreamRefused(f"The result of {tool} does not have the form it promised.") from error
-            self._lose()
-            raise self._unavailable("was lost during the call") from error
-        code = error.error.code
-        if code == _TIMED_OUT:
-            limit = self.server.timeout_seconds
-            raise ToolTimeout(f"The MCP server {self.server.name} did not answer within {limit:g} seconds.")
-        if code == _TERMINATED:
+        self._lose()
+        raise self._unavailable("was lost during the call") from error
+
+    async def _tell_lost(self, session: ClientSession, error: McpError) -> None:
+        """Raise where it was not the server that said so, but our own client: it uses the same codes as servers do.
+
+        Raises:
+            _ForgottenError: The server does not know the session.
+            UpstreamUnavailable: The connection was closed.
+        """
+        said = (error.error.code, error.error.message)
+        if said == _TERMINATED:
             raise _ForgottenError
-        if code == _CLOSED:
+        if said == _CLOSED and not await _answers(session):
             self._lose()
             raise self._unavailable("closed the connection during the call") from error
-        reason = " ".join(error.error.message.split())[:_LONGEST_MESSAGE]
-        raise UpstreamRefused(f'The MCP server {self.server.name} refused the call: "{reason}"') from error
 
     def _unavailable(self, what: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(
@@ -242,6 +261,20 @@ class Connection:
 
 class _ForgottenError(Exception):
     """The server no longer knows the session, so it did not run the call."""
+
+
+async def _answers(session: ClientSession) -> bool:
+    """Whether a session still carries answers; an error is one, unless the client made it."""
+    from mcp.shared.exceptions import McpError
+
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            await session.send_ping()
+    except McpError as error:
+        return (error.error.code, error.error.message) != _CLOSED
+    except (TimeoutError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        return False
+    return True
 
 
 def reason_of(error: BaseException) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from utils.mcp.connection import Connection
-    from utils.mcp.tools import Offer
+    from utils.mcp.tools import Joined, Offer
     from utils.settings import McpSettings
 
 log = structlog.get_logger(__name__)
@@ -52,6 +52,7 @@ class McpServers:
         self._settings = settings
         self._connections: list[Connection] = []
         self._left_out: dict[str, tuple[str, ...]] = {}
+        self._unusable: dict[str, Mapping[str, str]] = {}
         self._rebuild: Rebuild | None = None
 
     async def start(self, rebuild: Rebuild) -> None:
@@ -93,7 +94,7 @@ class McpServers:
             room = MOST_TOOLS - _KEPT_FREE - len(found)
             joined = tools_of(connection, {tool.name for tool in found}, max(0, room))
             found += joined.tools
-            self._tell(connection.server.name, joined.left_out)
+            self._tell(connection.server.name, joined)
         return found[len(own) :]
 
     def note(self) -> str:
@@ -104,29 +105,41 @@ class McpServers:
             for connection in self._connections
             if (missing := self._left_out.get(connection.server.name))
         ]
+        phrases += [
+            f"the MCP server {server} has tools that cannot be used ({_listed(reasons)})"
+            for server, unusable in self._unusable.items()
+            if (reasons := [f"{tool}: {why}" for tool, why in unusable.items()])
+        ]
         return "; ".join(phrases)
 
-    def _tell(self, server: str, left_out: tuple[str, ...]) -> None:
-        """Log once which tools of a server are left out."""
-        if left_out and left_out != self._left_out.get(server):
+    def _tell(self, server: str, joined: Joined) -> None:
+        """Log once which tools of a server are left out, and which cannot be used."""
+        if joined.left_out and joined.left_out != self._left_out.get(server):
             log.warning(
                 "mcp.tools_left_out",
                 server=server,
-                tools=list(left_out[:_NAMED]),
-                count=len(left_out),
+                tools=list(joined.left_out[:_NAMED]),
+                count=len(joined.left_out),
                 most=MOST_TOOLS,
             )
-        self._left_out[server] = left_out
+        known = self._unusable.get(server, {})
+        for tool, why in list(joined.unusable.items())[:_NAMED]:
+            if known.get(tool) != why:
+                log.warning("mcp.tool_left_out", server=server, tool=tool, reason=why)
+        self._left_out[server], self._unusable[server] = joined.left_out, joined.unusable
 
     def offers(self) -> list[Offer]:
         """What each connected server offers at present."""
         from utils.mcp.tools import offer_of
 
         return [
-            offer_of(connection, self._left_out.get(connection.server.name, ()))
+            offer_of(connection, self._missing(connection.server.name))
             for connection in self._connections
             if connection.tools
         ]
+
+    def _missing(self, server: str) -> set[str]:
+        return {*self._left_out.get(server, ()), *self._unusable.get(server, ())}
 
     async def _changed(self) -> None:
         """Rebuild the graph: a server joined, or its tools changed."""

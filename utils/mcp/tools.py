@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import structlog
 
 from utils.errors import UpstreamRefused
 from utils.mcp.approval import DECLINED, asks_first, is_read_only, may_call
 from utils.mcp.blocks import blocks_of, text_of
+from utils.mcp.references import UnusableSchemaError
+from utils.mcp.schema import Arguments, arguments_of
+from utils.mcp.words import plain, quoted
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.source import MCP_SERVER
 
@@ -22,19 +22,13 @@ if TYPE_CHECKING:
 
     from utils.mcp.connection import Connection
 
-log = structlog.get_logger(__name__)
-
 LONGEST_DESCRIPTION = 600
 LONGEST_OFFER = 120
 """Characters of a tool's description in a list."""
-LARGEST_SCHEMA = 20_000
-"""Characters of the JSON schema of a tool's arguments; a tool with a larger one is left out."""
 _ASKS = "The user is asked first and sees exactly what will be sent."
 _LONGEST_NAME = 64
-_LONGEST_HINT = 200
 _LONGEST_ERROR = 1_500
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +50,13 @@ class Joined:
 
     Attributes:
         tools: The tools.
-        left_out: Names of the others, each on one line and truncated.
+        left_out: Names of those that one request has no room for, each on one line and truncated.
+        unusable: Why each of the others cannot be used, by its name.
     """
 
     tools: tuple[BaseTool, ...] = ()
     left_out: tuple[str, ...] = ()
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
 
 def offer_of(connection: Connection, left_out: Container[str] = ()) -> Offer:
@@ -82,17 +78,22 @@ def tools_of(connection: Connection, taken: Container[str], most: int) -> Joined
     """
     made: dict[str, BaseTool] = {}
     left_out: list[str] = []
+    unusable: dict[str, str] = {}
     for offered in connection.tools:
         name = name_of(connection.server.name, offered.name)
-        schema = schema_of(offered.inputSchema)
-        unusable = name in taken or name in made or schema is None
-        if unusable:
-            log.warning("mcp.tool_left_out", server=connection.server.name, tool=name)
-        if schema is None or unusable or len(made) >= most:
-            left_out.append(plain(offered.name, _LONGEST_NAME))
+        shown = plain(offered.name, _LONGEST_NAME)
+        try:
+            arguments = arguments_of(offered.inputSchema)
+        except UnusableSchemaError as error:
+            unusable[shown] = str(error)
+            continue
+        if name in taken or name in made:
+            unusable[shown] = f"another tool has the name {name}"
+        elif len(made) >= most:
+            left_out.append(shown)
         else:
-            made[name] = _tool(connection, offered, name, schema)
-    return Joined(tuple(made.values()), tuple(left_out))
+            made[name] = _tool(connection, offered, name, arguments)
+    return Joined(tuple(made.values()), tuple(left_out), unusable)
 
 
 def name_of(server: str, tool: str) -> str:
@@ -102,56 +103,30 @@ def name_of(server: str, tool: str) -> str:
 
 def description_of(server: str, text: str | None) -> str:
     """The description for the model; the server's text is quoted, so that it cannot pass for the agent's own."""
-    said = plain(text or "", LONGEST_DESCRIPTION)
-    return f"A tool of the {server} server, which describes it as {json.dumps(said, ensure_ascii=False)}."
+    said = quoted(text or "", LONGEST_DESCRIPTION)
+    return f"A tool of the {server} server, which describes it as {said}."
 
 
-def schema_of(schema: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema of the arguments with its texts truncated; `None` when it is unusable."""
-    if schema.get("type", "object") != "object":
-        return None
-    made: dict[str, Any] = {"type": "object", "properties": {}, **_capped(schema)}
-    return made if len(json.dumps(made)) <= LARGEST_SCHEMA else None
-
-
-def plain(text: str, most: int) -> str:
-    """A text on one line, without control and invisible characters, of `most` characters at most."""
-    said = " ".join(_CONTROL.sub(" ", text).split())
-    return said if len(said) <= most else said[: most - 1] + "…"
-
-
-def _capped(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: plain(each, _LONGEST_HINT)
-            if key in {"description", "title"} and isinstance(each, str)
-            else _capped(each)
-            for key, each in value.items()
-        }
-    return [_capped(each) for each in value] if isinstance(value, list) else value
-
-
-def _tool(connection: Connection, offered: types.Tool, name: str, schema: dict[str, Any]) -> BaseTool:
+def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arguments) -> BaseTool:
     from langchain_core.tools import StructuredTool
 
     server = connection.server.name
     asks = asks_first(connection.server, offered)
 
-    async def call(**arguments: Any) -> list[dict[str, Any]]:
-        if asks and not may_call(server, offered.name, arguments):
+    async def call(**sent: Any) -> list[dict[str, Any]]:
+        asked = arguments.of(sent)
+        if asks and not may_call(server, offered.name, asked):
             return [{"type": "text", "text": DECLINED}]
-        result = await connection.call(offered.name, arguments)
+        result = await connection.call(offered.name, asked)
         if result.isError:
-            said = text_of(result.content, _LONGEST_ERROR)
-            raise UpstreamRefused(
-                f"The tool {offered.name} of {server} failed: {json.dumps(said, ensure_ascii=False)}"
-            )
-        return blocks_of(result.content)
+            said = quoted(text_of(result), _LONGEST_ERROR)
+            raise UpstreamRefused(f"The tool {offered.name} of {server} failed: {said}")
+        return blocks_of(result)
 
     return StructuredTool(
         name=name,
         description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
-        args_schema=schema,
+        args_schema=arguments.schema,
         coroutine=call,
         metadata={MCP_SERVER: server, READ_ONLY: is_read_only(offered)},
     )
