@@ -30,7 +30,7 @@ from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
 from utils.context.report import Report
-from utils.context.sending import measured, sent_request, shown_tools
+from utils.context.sending import known_tools, measured, sent_request, shown_tools
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.task_meter import calls_left, report_usage
 from utils.context.tool_results import short_result
@@ -133,7 +133,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
         """Send a request that fits. If the provider refuses it as too long, send smaller ones."""
-        tools, key = list(request.tools), key_of(request.model)
+        tools, key = known_tools(request), key_of(request.model)
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
         refused: set[int] = set()
         while True:

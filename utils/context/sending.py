@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from utils.context.called_usage import ReportedUsage
 from utils.context.pipeline import Prepared
 from utils.context.tools import TOOL_NAMES
+from utils.context.withdrawn_tools import withdrawn_tools
 from utils.llm.offline import MODEL_NAME
 from utils.messages.counter import with_count
 from utils.messages.told import as_sent
@@ -30,6 +31,14 @@ def sent_request(request: ModelRequest[Any], prepared: Prepared, tools: Sequence
     """The request as it is sent."""
     messages = sent_messages(prepared.messages, getattr(request.model, "_llm_type", ""))
     return request.override(system_message=prepared.system, messages=messages, tools=list(tools))
+
+
+def known_tools(request: ModelRequest[Any]) -> list[Any]:
+    """The tools of a request, and those that its conversation called before, which providers want declared too."""
+    own = list(request.tools)
+    if getattr(request.model, "_llm_type", "") == MODEL_NAME:  # it looks at no history
+        return own
+    return [*own, *withdrawn_tools(request.messages, own)]
 
 
 def measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:

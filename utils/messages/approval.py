@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 YES = frozenset(
-    {"yes", "y", "yes, send it", "yes send it", "send it", "approve", "approved", "i approve", "yes, approve"}
+    {"y", "send it", "approve", "approved", "i approve", "go ahead", "do it", "please do", "yes"}
+    | {
+        f"yes{joint}{more}"
+        for joint in (" ", ", ")
+        for more in ("please", "send it", "approve", "go ahead", "do it")
+    }
 )
-"""The texts that approve. Case, surrounding spaces and a final full stop are ignored; nothing else is."""
+"""The texts that approve. Case, surrounding spaces and full stops or exclamation marks at the end are ignored; nothing else is."""
 
 LONGEST_SHOWN = 6_000
 """Most characters of what is to be approved, since a person must be able to read all of it in one question."""
@@ -68,7 +73,7 @@ def _parts(reply: Any) -> tuple[str, list[Any]]:
 
 def _is_yes(text: str) -> bool:
     """Whether a text approves. Only ASCII does, so that no similar-looking letters count."""
-    return len(text) <= _WORDS_OF_A_REPLY and text.isascii() and text.lower().removesuffix(".") in YES
+    return len(text) <= _WORDS_OF_A_REPLY and text.isascii() and text.lower().rstrip(".! ") in YES
 
 
 def _form_approves(form: Any, digest: str) -> bool:
