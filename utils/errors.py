@@ -14,6 +14,7 @@
     │   │   ├── AnswerCut           it was cut off, as at the limit of output tokens
     │   │   ├── AnswerRepeated      it repeated itself without end and was stopped
     │   │   ├── CallsRepeated       it made a tool call again and again that was refused
+    │   │   ├── FormUnfilled        it does not fill the form of the answers: `utils.llm.reply.form`
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
     │   ├── ContentFiltered         the provider's filter stopped the answer
     │   └── InvalidRequest          the provider refused the request for another reason

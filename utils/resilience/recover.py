@@ -19,12 +19,14 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from utils.context.middleware import COMPACT_NOW
 from utils.errors import AnswerRepeated, ModelFailure
-from utils.events import ModelRetried
+from utils.events import ModelRetried, TextRestarted
 from utils.llm.classify import classify
 from utils.llm.reply.answer import cut_text, read_answer
 from utils.llm.reply.continuation import CONTINUE, joined
 from utils.llm.reply.finish import Ending
+from utils.llm.reply.form import UNFILLED, FormUnfilled, read_form
 from utils.llm.reply.watch import watched_reply
+from utils.messages.question import asks_user
 from utils.resilience.retry_plan import Retry, RetryPlan
 from utils.resilience.timing import Deadline
 
@@ -112,6 +114,8 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         """Wait, and return the request of the next try."""
         retry = plan.after(failure)
         if retry is None:
+            if request.response_format is not None:  # a part of a form is no answer
+                request.runtime.stream_writer(TextRestarted())
             raise failure
         log.warning(
             "model.retry",
@@ -155,8 +159,8 @@ async def _answered(request: ModelRequest[Any], handler: Handler) -> Any:
             if not stopped.text.strip():
                 raise
             answer = AIMessage(stopped.text, response_metadata={"finish_reason": Ending.REPEATED.value})
-            return ModelResponse(result=[read_answer(answer, tools)])
-    return _read(response, tools, broken=watch.broken)
+            return _filled(ModelResponse(result=[read_answer(answer, tools)]), request.response_format)
+    return _filled(_read(response, tools, broken=watch.broken), request.response_format)
 
 
 def _only_answer(response: Any) -> AIMessage | None:
@@ -184,6 +188,26 @@ def _read(response: Any, tools: Collection[str], *, broken: Sequence[str]) -> An
     if isinstance(response, ModelResponse):
         return replace(response, result=[_read(each, tools, broken=broken) for each in response.result])
     return read_answer(response, tools, broken=broken) if isinstance(response, AIMessage) else response
+
+
+def _filled(response: Any, form: Any) -> Any:
+    """The response with what its answer fills the form with, where answers have one; calls and questions fill none.
+
+    Raises:
+        ModelFailure: The answer does not fill it.
+    """
+    if form is None or not isinstance(response, ModelResponse | ExtendedModelResponse):
+        return response
+    if isinstance(response, ExtendedModelResponse):
+        return replace(response, model_response=_filled(response.model_response, form))
+    answer = _only_answer(response)
+    if answer is None:  # the form was called as a tool
+        if response.structured_response is None:
+            raise FormUnfilled(UNFILLED)
+        return response
+    if answer.tool_calls or asks_user(answer):
+        return response
+    return replace(response, structured_response=read_form(answer, form))
 
 
 def _names(tools: Sequence[Any]) -> set[str]:

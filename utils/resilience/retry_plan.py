@@ -18,6 +18,7 @@ from utils.errors import (
     ReplyUnusable,
     ToolCallUnreadable,
 )
+from utils.llm.reply.form import FormUnfilled
 from utils.resilience.timing import Deadline, backoff
 
 TRIES: dict[type[ModelFailure], int] = {
@@ -25,6 +26,7 @@ TRIES: dict[type[ModelFailure], int] = {
     EmptyResponse: 1,
     AnswerCut: 1,
     AnswerRepeated: 1,
+    FormUnfilled: 1,
     ToolCallUnreadable: 1,
     ModelSlow: 1,
     ModelUnavailable: 2,
@@ -45,6 +47,10 @@ NOTICES: dict[type[ModelFailure], str] = {
     AnswerRepeated: (
         "Your last reply to this repeated the same words without end, and was stopped. Reply again, briefly, and "
         "stop when all is said."
+    ),
+    FormUnfilled: (
+        "Your last reply to this did not fill the form that every answer has. {detail} Reply again with the whole form "
+        "and nothing else, each field of its type."
     ),
     ToolCallUnreadable: (
         "Your last reply to this held a tool call that could not be read, and nothing of it was run. "
@@ -123,7 +129,7 @@ class RetryPlan:
         if isinstance(failure, ModelSlow) and not failure.begun:
             return None
         if isinstance(failure, ReplyUnusable):
-            return Retry(notice=NOTICES.get(type(failure), ""))
+            return Retry(notice=_notice(failure))
         asked = failure.retry_after if isinstance(failure, RateLimited) else None
         seconds = asked if asked is not None else self._wait(self._failed[type(failure)])
         if seconds > self._seconds_left or not self._deadline.allows(seconds):
@@ -135,3 +141,10 @@ class RetryPlan:
         self._fallback_left = False
         self._failed.clear()
         return Retry(fallback=True)
+
+
+def _notice(failure: ReplyUnusable) -> str:
+    notice = NOTICES.get(type(failure), "")
+    if isinstance(failure, FormUnfilled):
+        return notice.replace("{detail} ", f"{failure.detail} " if failure.detail else "")
+    return notice

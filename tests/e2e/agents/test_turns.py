@@ -134,6 +134,18 @@ async def test_an_agent_whose_every_needed_tool_failed_fails_with_that_code() ->
     assert answer.last_words == "The key service cannot be reached right now."
 
 
+async def test_what_the_model_says_of_a_failed_tool_is_the_text_of_the_failed_task() -> None:
+    answer = await one_turn(calls(call("lookup", key="down")), "The service is down. Last week a was 42.")
+    assert (answer.state, answer.text) == ("failed", "The service is down. Last week a was 42.")
+    assert answer.last_words == "The key service cannot be reached right now."
+
+
+async def test_words_that_only_repeat_why_a_tool_failed_are_told_once() -> None:
+    sentence = "The key service cannot be reached right now."
+    answer = await one_turn(calls(call("lookup", key="down")), f"**{sentence}**")
+    assert (answer.state, answer.text, answer.last_words) == ("failed", "", sentence)
+
+
 async def test_one_tool_that_worked_is_enough_to_complete() -> None:
     both = calls(call("lookup", "one", key="down"), call("lookup", "two", key="a"))
     answer = await one_turn(both, "Half of it worked.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.models.row import Row
+from utils.testing.strict.conversation import Call, Reply
 from utils.testing.strict.servers import Server, called, converse, said, stream
 
 _ARGUMENTS = {"line": "x y"}
@@ -22,6 +23,16 @@ def _one(name: str, server: Server, delta: dict[str, object] | object, **more: o
 
 
 ROWS = [
+    *(
+        Row(
+            "a question to the user after a call whose arguments were refused",
+            server,
+            [Reply("", [Call("call_1", "write", {"times": 2})]), "Which line shall I write twice?"],
+            text="Which line shall I write twice?",
+            requests=2,
+        )
+        for server in (Server.OPENAI, Server.BEDROCK, Server.CLAUDE, Server.GEMINI_API)
+    ),
     *(
         _one("a native call", server, called("write", _ARGUMENTS))
         for server in Server

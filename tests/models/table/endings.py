@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tests.models.row import LIMITED, Row
-from utils.testing.strict.servers import Server, converse, error_line, pieces, said, stream, thought
+from utils.testing.strict.servers import Delta, Server, converse, error_line, pieces, said, stream, thought
 from utils.testing.strict_provider import Fault, FaultKind, Wire
 
 _HALF, _REST = "The next thing that you must never do is ", "to skip the backup."
 _LOOP = "very good and "
 _LONG = "This paragraph says something that is worth keeping, in more words than it needs to. " * 3
 _BROKEN = "unavailable"
+
+_REFUSALS: Mapping[str, Sequence[Delta]] = {
+    "whole": [{"refusal": "I cannot help with that."}],
+    "in pieces": [{"content": None, "refusal": "I cannot "}, {"content": None, "refusal": "help with that."}],
+}
 
 
 def _joined(*wires: Wire) -> Wire:
@@ -101,6 +108,18 @@ ROWS = [
         [converse([{"text": "Sorry"}], reason="guardrail_intervened")],
         text="Sorry\n\n> The model provider's content filter stopped the answer.",
         code="content_filtered",
+    ),
+    *(
+        Row(
+            f"a refusal in the field of its own, {name}",
+            server,
+            [stream(server, *deltas)],
+            text="I cannot help with that.\n\n> The model provider's content filter stopped the answer.",
+            code="content_filtered",
+            requests=1,
+        )
+        for server in (Server.OPENAI, Server.AZURE)
+        for name, deltas in _REFUSALS.items()
     ),
     Row(
         "nothing but the filter",

@@ -16,15 +16,34 @@ _THOUGHT = "The user wants a line."
 _CALL = Reply("", [Call("c1", "write", {"line": "x y"})], reasoning=_THOUGHT)
 
 
+def _stream(*events: tuple[str, dict[str, object]]) -> Wire:
+    lines = [
+        json.dumps({"type": kind, "sequence_number": n, **fields}) for n, (kind, fields) in enumerate(events)
+    ]
+    return Wire([f"data: {line}\n\n".encode() for line in lines])
+
+
+def ended(*parts: tuple[str, dict[str, object]], incomplete: str = "") -> Wire:
+    """A response of these events, completed or incomplete for a reason."""
+    response = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "output": []}
+    how = "incomplete" if incomplete else "completed"
+    why = {"reason": incomplete} if incomplete else None
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+    return _stream(
+        ("response.created", {"response": response | {"status": "in_progress"}}),
+        *((kind, place | fields) for kind, fields in parts),
+        (f"response.{how}", {"response": response | {"status": how, "incomplete_details": why}}),
+    )
+
+
 def failed(code: str, message: str) -> Wire:
     """A response that fails after it has begun."""
     begun = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "output": []}
     end = begun | {"status": "failed", "error": {"code": code, "message": message}}
-    parts = [("response.created", begun | {"status": "in_progress"}), ("response.failed", end)]
-    lines = [
-        json.dumps({"type": kind, "sequence_number": n, "response": r}) for n, (kind, r) in enumerate(parts)
-    ]
-    return Wire([f"data: {line}\n\n".encode() for line in lines])
+    return _stream(
+        ("response.created", {"response": begun | {"status": "in_progress"}}),
+        ("response.failed", {"response": end}),
+    )
 
 
 ROWS = [
@@ -80,5 +99,19 @@ ROWS = [
             ("server_error", "An error occurred while processing your request.", ["model_unavailable"]),
             ("rate_limit_exceeded", "Rate limit reached. Please try again in 10ms.", ["rate_limited"]),
         )
+    ),
+    Row(
+        "Responses API: a refusal apart from the text",
+        Server.OPENAI,
+        [
+            ended(
+                ("response.refusal.delta", {"delta": "I cannot help with that."}),
+                ("response.refusal.done", {"refusal": "I cannot help with that."}),
+            )
+        ],
+        text="I cannot help with that.\n\n> The model provider's content filter stopped the answer.",
+        code="content_filtered",
+        requests=1,
+        settings=REASONING,
     ),
 ]

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from openai.resources.chat.completions import AsyncCompletions
+from pydantic import BaseModel
 
 from utils.llm.chat_completions import ChatCompletions, with_plain_streams
 from utils.llm.factory import create_chat_model
@@ -39,7 +40,8 @@ def calling(_request: Any) -> Reply:
 
 async def whole(model: Any) -> Any:
     total: Any = None
-    async for chunk in model.bind_tools([TOOL]).astream(SAID):
+    bound = model.bind_tools([TOOL]) if hasattr(model, "bind_tools") else model
+    async for chunk in bound.astream(SAID):
         total = chunk if total is None else total + chunk
     total.id = None
     return total
@@ -72,6 +74,37 @@ async def test_a_streamed_request_and_its_answer_are_those_of_the_client():
     assert asked_by_us == asked
     assert asked["top_k"] == 3
     assert heads[0] == heads[1]
+
+
+class Found(BaseModel):
+    """What was found."""
+
+    key: str
+
+
+async def test_an_answer_for_a_schema_is_asked_for_as_by_the_client_and_comes_as_it_is():
+    schema = {"type": "json_schema", "json_schema": {"name": "Found", "schema": Found.model_json_schema()}}
+    with run_strict_provider(lambda _request: Reply('{"key":"a"}')) as double:
+        theirs, ours = [model.bind(response_format=schema) for model in models(double.url)]
+        said = ["".join([chunk.text async for chunk in model.astream(SAID)]) for model in (theirs, ours)]
+        asked, asked_by_us = (request.body for request in double.requests)
+    assert said == ['{"key":"a"}'] * 2
+    assert asked_by_us == asked
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
+async def test_an_answer_for_a_python_type_comes_as_the_client_makes_it():
+    with run_strict_provider(lambda _request: Reply('{"key":"a"}')) as double:
+        model = models(double.url)[1].bind(response_format=Found)
+        filled = [chunk.additional_kwargs.get("parsed") async for chunk in model.astream(SAID)]
+    assert Found(key="a") in filled
+
+
+async def test_an_answer_for_a_schema_that_is_cut_off_is_no_error_of_the_client():
+    schema = {"type": "json_schema", "json_schema": {"name": "Found", "schema": Found.model_json_schema()}}
+    with run_strict_provider(lambda _request: Reply('{"key":', reason="length")) as double:
+        said = await whole(models(double.url)[1].bind(response_format=schema))
+    assert (said.text, said.response_metadata["finish_reason"]) == ('{"key":', "length")
 
 
 async def test_a_failure_is_the_error_of_the_client():

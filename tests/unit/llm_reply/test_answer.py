@@ -14,6 +14,7 @@ from utils.llm.reply.finish import Ending, ending_of
 from utils.llm.reply.native_calls import breaks_off
 from utils.llm.reply.thoughts import split_thoughts
 from utils.llm.reply.watch import watched_reply
+from utils.messages.text import message_text
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,7 @@ from utils.llm.reply.watch import watched_reply
         ({"stopReason": "end_turn"}, Ending.WHOLE),
         ({"stopReason": "max_tokens"}, Ending.CUT),
         ({"stop_reason": "max_tokens"}, Ending.CUT),
+        ({"finish_reason": "refusal"}, Ending.FILTERED),
         ({"stopReason": "guardrail_intervened"}, Ending.FILTERED),
         ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, Ending.CUT),
         ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, Ending.FILTERED),
@@ -211,3 +213,23 @@ def test_any_beginning_of_arguments_breaks_off_and_what_more_follows_does_not(va
     assert breaks_off(whole[:cut])
     assert not breaks_off(whole)
     assert not breaks_off(whole + whole)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("", additional_kwargs={"refusal": "I cannot."}),
+        AIMessage([{"type": "refusal", "refusal": "I cannot."}]),
+        AIMessage([{"type": "reasoning", "summary": []}], additional_kwargs={"refusal": "I cannot."}),
+    ],
+)
+def test_the_words_of_a_refusal_are_the_text_of_an_answer_that_says_it_was_filtered(message):
+    answer = read_answer(message, [])
+    assert message_text(answer).startswith("I cannot.")
+    assert answer.response_metadata[PARTIAL]["code"] == "content_filtered"
+    assert "refusal" not in answer.additional_kwargs
+
+
+def test_a_message_without_words_of_refusal_is_no_refusal():
+    answer = read_answer(AIMessage("Yes.", additional_kwargs={"refusal": None}), [])
+    assert (message_text(answer), PARTIAL in answer.response_metadata) == ("Yes.", False)

@@ -15,6 +15,7 @@ from utils.errors import (
     OrphanedToolCall,
     RateLimited,
 )
+from utils.llm.reply.form import FormUnfilled
 from utils.resilience.retry_plan import Retry, RetryPlan
 from utils.resilience.timing import LONGEST_WAIT, Deadline, backoff
 
@@ -42,6 +43,17 @@ def test_what_a_retry_does_not_mend_is_not_tried_again(failure: ModelFailure) ->
 def test_an_empty_or_refused_conversation_is_sent_once_more_and_smaller(failure: ModelFailure) -> None:
     tries = plan()
     assert [tries.after(failure), tries.after(failure)] == [Retry(compact=True), None]
+
+
+def test_a_form_that_is_not_filled_is_asked_for_once_more_with_what_is_wrong() -> None:
+    tries = plan()
+    first = tries.after(FormUnfilled("no", detail="safe: Field required."))
+    assert first is not None
+    assert "safe: Field required. Reply again" in first.notice
+    assert tries.after(FormUnfilled("no")) is None
+    bare = plan().after(FormUnfilled("no"))
+    assert bare is not None
+    assert "{detail}" not in bare.notice
 
 
 def test_the_wait_that_the_provider_asks_for_is_kept_to() -> None:

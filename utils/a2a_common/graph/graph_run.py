@@ -25,6 +25,7 @@ from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, S
 from utils.a2a_common.graph.user_message import Content, answer_text, user_content
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.errors import ModelFailure
 from utils.events import AgentEvent, TextRestarted
 from utils.messages.text import text_of
 from utils.messages.told import dated, of_own_words, said_at
@@ -167,6 +168,10 @@ class GraphRun:
                         continue
                     for event in self._turn.translate(mode, part):
                         yield event
+        except ModelFailure:
+            if self._turn.taken_back:
+                yield TextRestarted()
+            raise
         finally:
             if (
                 self._turn.ledger.pending_tool_calls

@@ -118,6 +118,7 @@ def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentM
     from utils.a2a_common.graph.model_call import ModelCall
     from utils.a2a_common.graph.prompt_cache import PromptCache
     from utils.a2a_common.graph.row_files import RowFiles
+    from utils.a2a_common.graph.unfilled_forms import UnfilledForms
     from utils.resilience.loop_guard import LoopEnd
     from utils.resilience.recover import ModelRecovery
 
@@ -141,6 +142,8 @@ def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentM
         PromptCache(),
         # model: one request, measured and within its time, to the provider's client
         ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds),
+        # model: an answer that does not fill the agent's form is an answer, for the recovery to judge
+        UnfilledForms(),
         # tool: the rows of a result are offered as a file
         RowFiles(),
     )

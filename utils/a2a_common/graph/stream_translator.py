@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from utils.a2a_common.graph.reasoning_stream import ReasoningStream
 from utils.a2a_common.graph.tool_boundary import PROBLEM
-from utils.errors import OutcomeUnknown
+from utils.errors import ArgumentsRefused, OutcomeUnknown
 from utils.events import (
     AgentEvent,
     ArtifactAdded,
@@ -64,6 +64,7 @@ class StreamTranslator:
     Attributes:
         ledger: The calls of the turn that have no result yet.
         size: About how many tokens the conversation takes by now; `None` while no answer has said so.
+        taken_back: Whether what was said last was taken back, and nothing said in its place.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class StreamTranslator:
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
         self.size: int | None = None
+        self.taken_back = False
 
     def translate(self, mode: str, part: Any) -> Iterator[AgentEvent]:
         """The events of one part of the graph's stream that is of LangGraph's own; `note` takes in what is an event already."""
@@ -117,7 +119,7 @@ class StreamTranslator:
             return False
         if isinstance(event, TextRestarted):
             self._answer = AnswerStream(self._tools)
-            self._restart = bool(self._text)
+            self._restart = self.taken_back = bool(self._text)
             return False
         self._added = self._added or (isinstance(event, ArtifactAdded) and not event.origin)
         if isinstance(event, ModelRetried):
@@ -172,12 +174,16 @@ class StreamTranslator:
         """The last events of the turn; the very last one ends it."""
         if self._usage:
             yield UsageReported(dict(self._usage))
+        if self._question is None and self._failed and self.said and _says_more(self._text, self._problems):
+            yield TextRestarted()
+            yield TextDelta(self._text)
         yield self._end()
 
     def _say(self, shown: Shown, origin: str = "") -> Iterator[AgentEvent]:
         self._restart = self._restart or (shown.anew and bool(self._text))
         if not shown.text:
             return
+        self.taken_back = False
         yield from self._reasoning.flush()
         if self._restart or (self._answered and self._text):
             self._restart = self._answered = False
@@ -185,7 +191,7 @@ class StreamTranslator:
             if not self._failed:
                 yield TextRestarted()
         self._text += shown.text
-        if not self._failed:  # a failure is told once, by the event that ends the turn
+        if not self._failed:  # such words wait for the end of the turn: they may say no more than it does
             yield TextDelta(shown.text, origin)
 
     def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
@@ -243,6 +249,8 @@ class StreamTranslator:
         self._note_unknown(message)
         if problem and problem["fatal"]:
             self._problems.append(problem)
+        elif problem and problem["code"] == ArgumentsRefused.code:
+            return  # nothing was run: neither a failure of the world nor an answer of it
         elif not message.additional_kwargs.get(STOPPED_CALL):
             self._answers += 1
 
@@ -274,6 +282,13 @@ class StreamTranslator:
 def _sentences(problems: Sequence[Mapping[str, Any]]) -> str:
     """What several failed calls tell the user, each sentence once."""
     return " ".join(dict.fromkeys(str(problem["message"]) for problem in problems))
+
+
+def _says_more(text: str, problems: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a model's words about failed calls say more than their own sentences."""
+    for problem in problems:
+        text = text.replace(str(problem["message"]), "")
+    return any(character.isalnum() for character in text)
 
 
 def _messages(update: Any) -> Sequence[BaseMessage]:

@@ -23,7 +23,15 @@ from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.a2a_common.tasks.begun_effects import forget_effect, note_effect
-from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
+from utils.errors import (
+    INTERNAL,
+    TOOL_CRASHED,
+    ArgumentsRefused,
+    OutcomeUnknown,
+    PlatformError,
+    ToolTimeout,
+    UpstreamRefused,
+)
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.characters import of_whole_characters
 from utils.messages.handles import full_output_of
@@ -239,7 +247,7 @@ def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessa
     else:
         log.error("tool.crashed", tool=name, exc_info=error)
         problem = ToolProblem(error=INTERNAL, message=TOOL_CRASHED.format(tool=name))
-    fatal = not isinstance(error, UpstreamRefused | OutcomeUnknown)
+    fatal = not isinstance(error, UpstreamRefused | ArgumentsRefused | OutcomeUnknown)
     return ToolMessage(
         content=dump_result(problem),
         tool_call_id=call_id,

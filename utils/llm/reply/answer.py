@@ -18,6 +18,7 @@ from utils.errors import (
 )
 from utils.llm.reply.finish import Ending, ending_of
 from utils.llm.reply.native_calls import breaks_off, is_json, mended_calls, named_calls, new_id
+from utils.llm.reply.refusal import with_spoken_refusal
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
 from utils.llm.reply.thoughts import REASONING_FIELDS, split_thoughts
@@ -73,7 +74,8 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
         ContentFiltered: The provider's filter left nothing usable.
         EmptyResponse: It has no text and no calls.
     """
-    message, said = _without_reasoning(message), split_thoughts(message_text(message)).answer
+    message = with_spoken_refusal(_without_reasoning(message))
+    said = split_thoughts(message_text(message)).answer
     ending, said = _ending(message, said)
     if ending is Ending.FAILED:
         raise ModelUnavailable(BROKEN_OFF)
@@ -101,7 +103,12 @@ def cut_text(answer: AIMessage) -> str | None:
     partial = answer.response_metadata.get(PARTIAL)
     if partial is None or partial["code"] != AnswerCut.code:
         return None
-    return message_text(answer).removesuffix(_quoted(ANSWER_CUT))
+    return partial_text(answer)
+
+
+def partial_text(answer: AIMessage) -> str:
+    """The words of an answer that `read_answer` marked as incomplete, without the notice."""
+    return message_text(answer).removesuffix(_quoted(answer.response_metadata[PARTIAL]["message"]))
 
 
 def _ending(message: AIMessage, said: str) -> tuple[Ending, str]:

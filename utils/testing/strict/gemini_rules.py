@@ -16,6 +16,8 @@ Parts = list[Mapping[str, Any]]
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 SIGNATURE = "c2lnbmF0dXJlLW9mLXRoZS1kb3VibGU="
 """The thought signature of the double's calls, which must come back as it was."""
+UNSIGNED = "skip_thought_signature_validator"
+"""What the documentation gives for the signature of a call that another model made."""
 
 
 def check(body: Body, window: int) -> Rejection | None:
@@ -110,10 +112,23 @@ def _pairs(body: Body) -> Iterator[Rejection]:
 
 
 def _signatures(body: Body) -> Iterator[Rejection]:
+    """The calls of the current turn, those after the last words of the user, are signed; earlier ones are not looked at."""
     for index, content in enumerate(body["contents"]):
+        if index < _turn(body):
+            continue
         first = next(iter(_of(content, "functionCall")), None)
-        if first is not None and first.get("thoughtSignature") != SIGNATURE:
+        if first is not None and first.get("thoughtSignature") not in (SIGNATURE, UNSIGNED):
             yield _refuse(
                 "signature",
                 f"Function call is missing a thought_signature in functionCall parts. Function call `default_api:{first['functionCall']['name']}`, position {index}.",
             )
+
+
+def _turn(body: Body) -> int:
+    """Where the current turn begins."""
+    words = [
+        index
+        for index, content in enumerate(body["contents"])
+        if content.get("role", "user") == "user" and not _of(content, "functionResponse")
+    ]
+    return words[-1] if words else 0

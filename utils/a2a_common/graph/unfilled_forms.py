@@ -1,0 +1,30 @@
+"""Innermost middleware: hands on an answer that fills no form, where LangChain raises an error before anybody has read it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.structured_output import StructuredOutputValidationError
+
+
+class UnfilledForms(AgentMiddleware[Any, Any]):
+    """Whether an answer fills `answer_schema` is judged after it was read, with every other reason to ask again."""
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Call the model; what it said is the answer, whatever LangChain makes of it.
+
+        Raises:
+            StructuredOutputValidationError: The form was called as a tool, and the agent's own graph takes no such error.
+        """
+        try:
+            return await handler(request)
+        except StructuredOutputValidationError as error:
+            if error.ai_message.tool_calls:
+                raise
+            return ModelResponse([error.ai_message])

@@ -1,0 +1,113 @@
+"""Reads an answer that has to fill a form, `answer_schema`: what langchain makes of it is not asked. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from langchain.agents.structured_output import (
+    AutoStrategy,
+    ProviderStrategy,
+    ProviderStrategyBinding,
+    ToolStrategy,
+)
+from langchain_core.messages import AIMessage
+from pydantic import ValidationError
+
+from utils.errors import AnswerCut, AnswerRepeated, ContentFiltered, ModelFailure, ReplyUnusable
+from utils.llm.reply.answer import PARTIAL, partial_text
+from utils.messages.text import message_text
+
+UNFILLED = (
+    "The model's answer does not fill the form that this agent's answers have. Ask in other words, or choose another "
+    "LLM_MODEL."
+)
+FORM_CUT = (
+    "The model's reply was cut off at its limit of output tokens before it had filled the form of the answer. "
+    "Raise LLM_MAX_OUTPUT_TOKENS, or ask for less at once."
+)
+REFUSED = "The model refused to answer: {words}"
+
+_FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_MOST_REASONS = 5
+_LONGEST_REASON = 200
+_LONGEST_REFUSAL = 500
+
+
+class FormUnfilled(ReplyUnusable):
+    """The reply does not fill the form of the agent's answers. `detail` tells the model what is wrong with it."""
+
+    def __init__(self, message: str, *, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+def read_form(answer: AIMessage, form: Any) -> Any:
+    """What the text of an answer, as `read_answer` returns it, fills the form with.
+
+    Args:
+        answer: The answer, without calls.
+        form: LangChain's strategy for the form, or the schema itself.
+
+    Raises:
+        AnswerCut: It was cut off.
+        AnswerRepeated: It ends in repetition.
+        ContentFiltered: The provider's filter stopped it, or the model refused.
+        FormUnfilled: It is no JSON, or not of the form.
+    """
+    if PARTIAL in answer.response_metadata:
+        raise _unfinished(answer)
+    try:
+        data = json.loads(_unfenced(message_text(answer)), strict=False)
+    except (ValueError, RecursionError) as error:
+        raise FormUnfilled(UNFILLED, detail="It was no valid JSON.") from error
+    text = AIMessage(json.dumps(data))
+    failed: Exception | None = None
+    for spec in _specs(form):
+        try:
+            return ProviderStrategyBinding.from_schema_spec(spec).parse(text)
+        except ValueError as error:
+            failed = failed or error
+    raise FormUnfilled(UNFILLED, detail=_detail(failed)) from failed
+
+
+def _unfinished(answer: AIMessage) -> ModelFailure:
+    """Why an answer that is marked as incomplete fills no form: half a form is none."""
+    partial = answer.response_metadata[PARTIAL]
+    if partial["code"] == AnswerCut.code:
+        return AnswerCut(FORM_CUT)
+    if partial["code"] == AnswerRepeated.code:
+        return AnswerRepeated(partial["message"])
+    words = partial_text(answer).strip()
+    if not words or words[0] in "{[`":
+        return ContentFiltered(partial["message"])
+    return ContentFiltered(REFUSED.format(words=words[:_LONGEST_REFUSAL]))
+
+
+def _unfenced(text: str) -> str:
+    """The text, or what its code fence holds where it is nothing but that."""
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1] if fenced else text
+
+
+def _specs(form: Any) -> Sequence[Any]:
+    if isinstance(form, ToolStrategy):
+        return form.schema_specs
+    schema = form.schema if isinstance(form, AutoStrategy | ProviderStrategy) else form
+    return [ProviderStrategy(schema).schema_spec]
+
+
+def _detail(error: Exception | None) -> str:
+    """What is wrong with the fields, for the model alone; never with a whole value."""
+    while error is not None and not isinstance(error, ValidationError):
+        error = error.__cause__ if isinstance(error.__cause__, Exception) else None
+    if error is None:
+        return ""
+    wrong = error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_REASONS]
+    return "; ".join(f"{_name(each['loc'])}: {each['msg'][:_LONGEST_REASON]}" for each in wrong) + "."
+
+
+def _name(location: Sequence[int | str]) -> str:
+    return ".".join(map(str, location)) or "the form"
