@@ -204,6 +204,16 @@ def test_a_file_that_cannot_be_sent_is_refused_when_it_is_chosen(served, open_ta
     expect(tab.page.get_by_role("alert")).to_have_count(0)
 
 
+def test_files_that_are_too_large_together_are_said_to_be_before_they_are_sent(served, open_tab):
+    page = open_tab(served.url).page
+    for name in ("one.txt", "two.txt"):
+        attach(page, name, "text/plain", b"x" * 2_000_000)
+        expect(page.locator(".composer .label", has_text=name)).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("too large together")
+    page.get_by_role("button", name="Remove the file").first.click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_message_is_copied_into_the_input(served, open_tab):
     tab = open_tab(served.url)
     tab.ask("file please")

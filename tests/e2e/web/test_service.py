@@ -161,6 +161,17 @@ def test_who_writes_when_an_approval_comes_goes_on_writing_and_approves_nothing(
     assert "It was approved and sent." not in page.locator(".thread").inner_text()
 
 
+def test_something_else_is_written_where_it_was_opened(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask(CHANGE)
+    expect(page.get_by_text("github asks for your approval")).to_be_visible()
+    page.get_by_text("Say something else").click()
+    expect(page.get_by_label("Say something else", exact=True)).to_be_focused()
+    page.get_by_role("button", name="No, do nothing").click()
+    answered(page)
+
+
 def test_another_browser_cannot_approve_and_the_one_that_asked_still_can(service, open_tab):
     tab = open_tab(service.url)
     page = tab.page

@@ -1,5 +1,6 @@
 import { AttachmentPrimitive, ComposerPrimitive, useAuiEvent, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef, useState, type ReactElement } from "react";
+import { LARGEST_FILE } from "../conversation/files";
 import { visible } from "../turn/visible";
 import { Icon } from "./Icon";
 
@@ -11,6 +12,7 @@ export function Composer({ running, placeholder, onStop }: { running: boolean; p
   useAuiEvent("composer.send", () => setRefusal(""));
   const input = useRef<HTMLTextAreaElement>(null);
   const files = useAuiState((state) => state.composer.attachments.length);
+  const size = useAuiState((state) => state.composer.attachments.reduce((sum, each) => sum + (each.file?.size ?? 0), 0));
   useEffect(() => {
     setRefusal("");
     if (files) input.current?.focus(); // a file comes with a question
@@ -18,9 +20,9 @@ export function Composer({ running, placeholder, onStop }: { running: boolean; p
   return (
     <ComposerPrimitive.Root className={`composer ${focused ? "focused" : ""}`} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
       <ComposerPrimitive.AttachmentDropzone className="dropzone">
-        {refusal && (
+        {(refusal || size > LARGEST_FILE) && (
           <p className="problem" role="alert">
-            {visible(refusal)}
+            {visible(refusal) || "These files are too large together: a message takes up to 2.9 MB. Remove one."}
           </p>
         )}
         <div className="attached">

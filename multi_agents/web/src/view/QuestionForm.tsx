@@ -258,7 +258,13 @@ function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => 
 /** Whoever wants to say something else need not fill in the form. */
 function OtherWords({ words, writing, onWords, onSay }: Writing & { writing: boolean }): ReactElement {
   return (
-    <details className="other-words" open={writing || undefined}>
+    <details
+      className="other-words"
+      open={writing || undefined}
+      onToggle={(event) => {
+        if (event.currentTarget.open) event.currentTarget.querySelector("input")?.focus();
+      }}
+    >
       <summary>Say something else</summary>
       <form
         onSubmit={(event) => {
