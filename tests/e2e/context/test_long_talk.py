@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.context.long_talk import SCRIPTS, measure, wrong
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 TURNS = 20
 WINDOW = 3_600

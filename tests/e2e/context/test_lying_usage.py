@@ -18,6 +18,8 @@ from utils.persistence.artifacts import SqliteArtifactStore
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import ChatRequest, Reply, StrictProvider, run_strict_provider
 
+pytestmark = pytest.mark.long
+
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t1"}}
 TURNS, WINDOW = 100, 8_000
 LIES: dict[str, dict[str, Any]] = {

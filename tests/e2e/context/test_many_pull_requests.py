@@ -16,7 +16,7 @@ from tests.e2e.agents.peers import ask, connected
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import Call, ChatRequest, Reply, run_strict_provider
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 WINDOW = 32_000
 PULLS = 60

@@ -8,7 +8,7 @@ from tests.e2e.agents.peers import Keys, ask, connected
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import ChatRequest, Reply, run_strict_provider
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 async def test_usage_that_a_server_repeats_in_each_chunk_costs_no_turn() -> None:
