@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Container
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid5
 from weakref import WeakValueDictionary
 
@@ -15,7 +15,7 @@ from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import interrupt
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.conversation_below import delete_below, forget_below
@@ -73,10 +73,16 @@ WholeText = Callable[[str, str], Awaitable[str | None]]
 """Reads the whole text of a shortened result by thread and handle."""
 
 
+def _said(request: str) -> str:
+    if not request.strip():
+        raise ValueError("say what the agent shall do")
+    return request
+
+
 class DelegationInput(BaseModel):
     """Arguments of a delegation tool."""
 
-    request: str = Field(
+    request: Annotated[str, AfterValidator(_said)] = Field(
         description=f"What the agent shall do, in full sentences with all names, numbers and limits. {HOW_TO_QUOTE}"
     )
 

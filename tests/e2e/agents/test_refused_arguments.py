@@ -100,3 +100,12 @@ async def test_a_supervisor_is_told_the_same_about_its_delegations() -> None:
         answer = await ask(client, "Tell me about a")
     assert (answer.state, answer.text) == ("completed", "It did not work.")
     assert "request is missing" in results(models["supervisor"], 1)[0]
+
+
+async def test_a_delegation_that_asks_nothing_is_sent_to_nobody() -> None:
+    script = [calls(call("keys", request=" \n")), "What do you want to know of the keys?"]
+    async with team(script, keys=[]) as (url, models, _), connected(url) as client:
+        answer = await ask(client, "Keys")
+    assert (answer.state, answer.text) == ("completed", "What do you want to know of the keys?")
+    assert "say what the agent shall do" in results(models["supervisor"], 1)[0]
+    assert models["keys"].requests == []
