@@ -29,11 +29,13 @@ class Faulty:
     Attributes:
         fault: A status for what is asked for, or one of the constants above; `None` for an answer of MCP.
         methods: The methods that it concerns.
+        only: The tools that it concerns; all where empty.
         done: The names of the tools that were called.
     """
 
     def __init__(self, fault: int | str | None, *methods: str, headers: Mapping[str, str]) -> None:
         self.fault, self.methods, self.headers = fault, methods or ("tools/call",), headers
+        self.only: set[str] = set()
         self.done: list[str] = []
         self.released = asyncio.Event()
 
@@ -41,9 +43,10 @@ class Faulty:
         asked = await request.json()
         if "id" not in asked:
             return Response(status_code=202)
+        tool = asked.get("params", {}).get("name", "")
         if asked["method"] == "tools/call":
-            self.done.append(asked["params"]["name"])
-        if self.fault is not None and asked["method"] in self.methods:
+            self.done.append(tool)
+        if self.fault is not None and asked["method"] in self.methods and tool in (self.only or {tool}):
             return await self._fault(self.fault)
         return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": self._result(asked)})
 
