@@ -181,7 +181,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def mcp_note(self) -> str:
-        """Which tools of its MCP servers the agent does without; empty for none."""
+        """Which MCP servers, and which of their tools, the agent does without; empty for none."""
         return self._mcp.note() if self._mcp else ""
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:

@@ -32,6 +32,11 @@ def is_read_only(offered: types.Tool) -> bool:
     return offered.annotations is not None and offered.annotations.readOnlyHint is True
 
 
+def may_repeat_calls(offered: types.Tool) -> bool:
+    """Whether the server marks a tool as one whose repeated call changes nothing more."""
+    return offered.annotations is not None and offered.annotations.idempotentHint is True
+
+
 def may_call(server: str, tool: str, arguments: Mapping[str, Any]) -> bool:
     """Ask the user whether a tool may be called with these arguments. The first call interrupts the graph run.
 

@@ -11,10 +11,12 @@ import anyio
 import structlog
 from pydantic import ValidationError
 
-from utils.errors import ToolTimeout, UpstreamRefused, UpstreamUnavailable
+from utils.errors import PlatformError, ToolTimeout, UpstreamRefused, UpstreamUnavailable
 from utils.mcp.config import McpServer
+from utils.mcp.http_failure import NOT_FOUND, HttpFailure, failure_in
 from utils.mcp.results import unknown_result
 from utils.mcp.transport import transport_of
+from utils.mcp.trouble import reason_of
 from utils.mcp.words import quoted
 from utils.resilience.timing import backoff
 
@@ -33,6 +35,7 @@ _STOP_SECONDS = 5.0
 _ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
+_LOST = "was lost during the call"
 
 _CLOSED = (-32000, "Connection closed")
 _TERMINATED = (32600, "Session terminated")
@@ -46,12 +49,17 @@ class Connection:
         server: Its configuration.
         changed: Called when its list of tools has changed.
         pause: Seconds before the second try to connect; doubles up to `LONGEST_WAIT`.
+
+    Attributes:
+        tools: What the server offers.
+        trouble: Why it could not be connected, for an operator; empty while it is.
     """
 
     def __init__(self, server: McpServer, changed: Changed, *, pause: float = 1.0) -> None:
         self.server = server
         self.tools: Sequence[types.Tool] = ()
         self._unknown: frozenset[str] = frozenset()
+        self.trouble = ""
         self.tried = asyncio.Event()
         self._changed = changed
         self._pause = pause
@@ -82,15 +90,18 @@ class Connection:
         """Call a tool.
 
         Raises:
-            UpstreamUnavailable: The server is not connected, or was lost during the call.
+            UpstreamUnavailable: The server is not connected or takes no call now, and did not get this one.
             UpstreamRefused: The server answered with an error, or with a result that is not known here.
-            ToolTimeout: It did not answer in time.
+            UnansweredError: It may have carried out the call, and did not say so.
         """
         try:
             return await self._call(tool, arguments)
         except _ForgottenError:  # the server was restarted and did not run the call
             self._lose()
+        try:
             return await self._call(tool, arguments)
+        except _ForgottenError as error:
+            raise HttpFailure(NOT_FOUND).told(self.server.name) from error
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         session, gone = await self._current(), self._gone
@@ -102,10 +113,9 @@ class Connection:
             if work.done():
                 return await self._result(session, work, tool)
             if lost.done():
-                raise self._unavailable(
-                    "was lost during the call; whether the call was carried out is unknown"
-                )
-            raise ToolTimeout(f"The MCP server {self.server.name} did not answer within {allowed:g} seconds.")
+                raise UnansweredError(self._unavailable(_LOST))
+            late = f"The MCP server {self.server.name} did not answer within {allowed:g} seconds."
+            raise UnansweredError(ToolTimeout(late))
         finally:
             work.cancel()
             lost.cancel()
@@ -130,6 +140,7 @@ class Connection:
             case None:
                 return work.result()
             case McpError():
+                self._tell_failure(error)
                 await self._tell_lost(session, error)
                 name, code = self.server.name, error.error.code
                 said = quoted(error.error.message, _LONGEST_MESSAGE)
@@ -139,21 +150,37 @@ class Connection:
             case RuntimeError():
                 raise UpstreamRefused(f"The result of {tool} does not have the form it promised.") from error
         self._lose()
-        raise self._unavailable("was lost during the call") from error
+        raise UnansweredError(self._unavailable(_LOST)) from error
+
+    def _tell_failure(self, error: McpError) -> None:
+        """Raise where the answer is no message of the server, and have its session looked at.
+
+        Raises:
+            PlatformError: The server did not carry out the call.
+            UnansweredError: It may have.
+        """
+        failure = failure_in(error)
+        if failure is None:
+            return
+        if failure.status is None:
+            self._lose()
+        self._wake.set()
+        told = failure.told(self.server.name)
+        raise (UnansweredError(told) if failure.may_have_run else told) from error
 
     async def _tell_lost(self, session: ClientSession, error: McpError) -> None:
         """Raise where it was not the server that said so, but our own client: it uses the same codes as servers do.
 
         Raises:
             _ForgottenError: The server does not know the session.
-            UpstreamUnavailable: The connection was closed.
+            UnansweredError: The connection was closed.
         """
         said = (error.error.code, error.error.message)
         if said == _TERMINATED:
             raise _ForgottenError
         if said == _CLOSED and not await _answers(session):
             self._lose()
-            raise self._unavailable("closed the connection during the call") from error
+            raise UnansweredError(self._unavailable("closed the connection during the call")) from error
 
     def _unavailable(self, what: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(
@@ -172,7 +199,8 @@ class Connection:
                 await self._serve()
             except Exception as error:  # noqa: BLE001 - a background task: it tries again when a server is down
                 self._failures += 1
-                log.warning("mcp.unreachable", server=self.server.name, reason=reason_of(error))
+                self.trouble = reason_of(error)
+                log.warning("mcp.unreachable", server=self.server.name, reason=self.trouble)
             self.tried.set()
             await self._rest(backoff(self._failures + 1, first=self._pause))
 
@@ -192,7 +220,7 @@ class Connection:
                 await session.initialize()
                 tools = await self._listed(session)
             gone = asyncio.Event()
-            self._session, self._gone, self._failures = session, gone, 0
+            self._session, self._gone, self._failures, self.trouble = session, gone, 0, ""
             self._connected.set()
             log.info("mcp.connected", server=self.server.name, tools=len(tools))
             try:
@@ -259,6 +287,18 @@ class Connection:
         return found
 
 
+class UnansweredError(Exception):
+    """A call was sent and not answered, so that it may have been carried out.
+
+    Attributes:
+        told: What happened, as it is told where the call may be repeated.
+    """
+
+    def __init__(self, told: PlatformError) -> None:
+        self.told = told
+        super().__init__(told.message)
+
+
 class _ForgottenError(Exception):
     """The server no longer knows the session, so it did not run the call."""
 
@@ -271,14 +311,7 @@ async def _answers(session: ClientSession) -> bool:
         async with asyncio.timeout(_ANSWER_SECONDS):
             await session.send_ping()
     except McpError as error:
-        return (error.error.code, error.error.message) != _CLOSED
+        return failure_in(error) is None and (error.error.code, error.error.message) != _CLOSED
     except (TimeoutError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
         return False
     return True
-
-
-def reason_of(error: BaseException) -> str:
-    """The types of the innermost errors of a group: enough for an operator, without addresses or secrets."""
-    if isinstance(error, BaseExceptionGroup):
-        return ", ".join(sorted({reason_of(each) for each in error.exceptions}))
-    return type(error).__name__

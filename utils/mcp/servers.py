@@ -98,8 +98,13 @@ class McpServers:
         return found[len(own) :]
 
     def note(self) -> str:
-        """Tools that were left out, as a phrase for the operator; empty when there are none."""
+        """Servers and tools that the agent does without, and why, as a phrase for the operator; empty when there are none."""
         phrases = [
+            f"the MCP server {connection.server.name} is not connected: {connection.trouble}"
+            for connection in self._connections
+            if connection.trouble
+        ]
+        phrases += [
             f"{len(missing)} of {len(connection.tools)} tools of the MCP server {connection.server.name} are left out "
             f"({_listed(missing)}); its setting `tools` chooses"
             for connection in self._connections

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from utils.errors import UpstreamRefused
-from utils.mcp.approval import DECLINED, asks_first, is_read_only, may_call
+from utils.mcp.approval import DECLINED, asks_first, is_read_only, may_call, may_repeat_calls
 from utils.mcp.blocks import blocks_of, text_of
 from utils.mcp.references import UnusableSchemaError
 from utils.mcp.schema import Arguments, arguments_of
 from utils.mcp.words import plain, quoted
-from utils.messages.repeatable import READ_ONLY
+from utils.messages.repeatable import CHANGES, READ_ONLY, REPEATABLE
 from utils.messages.source import MCP_SERVER
+from utils.messages.unanswered import unanswered
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -110,14 +111,20 @@ def description_of(server: str, text: str | None) -> str:
 def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arguments) -> BaseTool:
     from langchain_core.tools import StructuredTool
 
+    from utils.mcp.connection import UnansweredError
+
     server = connection.server.name
     asks = asks_first(connection.server, offered)
+    marks = _marks(offered, asks=asks)
 
     async def call(**sent: Any) -> list[dict[str, Any]]:
         asked = arguments.of(sent)
         if asks and not may_call(server, offered.name, asked):
             return [{"type": "text", "text": DECLINED}]
-        result = await connection.call(offered.name, asked)
+        try:
+            result = await connection.call(offered.name, asked)
+        except UnansweredError as error:
+            raise unanswered(error.told, marks) from error
         if result.isError:
             said = quoted(text_of(result), _LONGEST_ERROR)
             raise UpstreamRefused(f"The tool {offered.name} of {server} failed: {said}")
@@ -128,5 +135,11 @@ def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arg
         description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
         args_schema=arguments.schema,
         coroutine=call,
-        metadata={MCP_SERVER: server, READ_ONLY: is_read_only(offered)},
+        metadata={MCP_SERVER: server, **marks},
     )
+
+
+def _marks(offered: types.Tool, *, asks: bool) -> dict[str, bool]:
+    """What decides whether a call that was cut off may be repeated, and how it is told."""
+    repeatable = may_repeat_calls(offered)
+    return {READ_ONLY: is_read_only(offered), REPEATABLE: repeatable, CHANGES: asks and not repeatable}

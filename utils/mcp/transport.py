@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from utils.mcp.config import McpServer
+from utils.mcp.http_client import McpHttpClient
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from mcp import ClientSession
 
 _CONNECT_SECONDS = 10.0
+_LATER_SECONDS = 5.0
+"""How much longer than a call may take its request waits: the call tells who was late, the request does not."""
 
 
 def transport_of(
@@ -47,7 +50,7 @@ def transport_of(
             "url": str(server.url),
             "headers": dict(server.headers),
             "timeout": _CONNECT_SECONDS,
-            "sse_read_timeout": server.timeout_seconds,
+            "sse_read_timeout": server.timeout_seconds + _LATER_SECONDS,
             "httpx_client_factory": _client_for(str(server.url)),
             "session_kwargs": session,
         }
@@ -63,6 +66,6 @@ def _client_for(url: str) -> McpHttpClientFactory:
         timeout: httpx.Timeout | None = None,
         auth: httpx.Auth | None = None,
     ) -> httpx.AsyncClient:
-        return httpx.AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=trusts)
+        return McpHttpClient(headers=headers, timeout=timeout, auth=auth, trust_env=trusts)
 
     return client

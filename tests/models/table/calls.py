@@ -8,6 +8,7 @@ from utils.testing.strict.servers import Server, called, converse, said, stream
 
 _ARGUMENTS = {"line": "x y"}
 _CUT = '{"line": "Close the first tw'
+_DEEP = '{"line": ' + "[" * 2_000 + "]" * 2_000 + "}"
 
 
 def _use(arguments: str, name: str = "write") -> list[dict[str, object]]:
@@ -187,6 +188,21 @@ ROWS = [
         "arguments that are no JSON, once",
         Server.OLLAMA,
         [stream(Server.OLLAMA, called("write", "{'line': x}"), reason="tool_calls")],
+        retried=["tool_call_unreadable"],
+    ),
+    *(
+        Row(
+            "arguments nested deeper than can be read, once",
+            server,
+            [stream(server, called("write", _DEEP), reason="tool_calls")],
+            retried=["tool_call_unreadable"],
+        )
+        for server in (Server.OPENAI, Server.VLLM, Server.ANTHROPIC)
+    ),
+    Row(
+        "arguments nested deeper than can be read, once",
+        Server.BEDROCK,
+        [converse(_use(_DEEP), reason="tool_use")],
         retried=["tool_call_unreadable"],
     ),
     Row(

@@ -50,6 +50,12 @@ def calling(**more):
         (calling(response_metadata={"finish_reason": "length"}), (), AnswerCut),
         (calling(), ['{"a": '], AnswerCut),
         (calling(), ['{"a": 1}{"a": 1}'], ToolCallUnreadable),
+        (calling(), ["[" * 2_000 + "]" * 2_000], ToolCallUnreadable),
+        (
+            AIMessage("", invalid_tool_calls=[{"name": "w", "args": "[" * 2_000, "id": "2", "error": None}]),
+            ["[" * 2_000],
+            ToolCallUnreadable,
+        ),
         (
             calling(invalid_tool_calls=[{"name": "w", "args": "{'", "id": "2", "error": None}]),
             (),

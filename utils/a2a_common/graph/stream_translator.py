@@ -272,8 +272,8 @@ class StreamTranslator:
         ):  # whatever else was done: who reads the state alone must not take the change for made
             return Failed(OutcomeUnknown.code, _sentences(self._unknown))
         if self._failed:
-            first = self._problems[0]
-            return Failed(first["code"], _sentences(self._problems), retryable=first["retryable"])
+            again = all(problem["retryable"] for problem in self._problems)
+            return Failed(self._problems[0]["code"], _sentences(self._problems), retryable=again)
         if not self.said and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)

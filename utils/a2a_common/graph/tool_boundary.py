@@ -35,10 +35,11 @@ from utils.errors import (
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.characters import of_whole_characters
 from utils.messages.handles import full_output_of
-from utils.messages.repeatable import CHANGES, READ_ONLY, may_repeat
+from utils.messages.repeatable import may_repeat
 from utils.messages.results import ToolProblem, dump_result
 from utils.messages.source import labelled
 from utils.messages.text import message_text
+from utils.messages.unanswered import unanswered
 from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ PROBLEM = "problem"
 
 DELEGATION = "delegation"
 """Key of a tool's `metadata` that marks it as another agent."""
-
-CHANGE_TIMED_OUT = "The tool {tool} did not answer within {seconds:g} seconds: whether it made the change is unknown. It was not run again."
 
 _DIGEST_LENGTH = 160
 
@@ -151,10 +150,10 @@ class ToolBoundary(AgentMiddleware):
         except TimeoutError as error:
             if not allowed.expired():
                 raise
-            name = request.tool_call["name"]
-            if _changes(request):
-                raise OutcomeUnknown(CHANGE_TIMED_OUT.format(tool=name, seconds=limit)) from error
-            raise _timed_out(request, limit) from error
+            late = ToolTimeout(
+                f"The tool {request.tool_call['name']} did not answer within {limit:g} seconds."
+            )
+            raise (unanswered(late, request.tool.metadata) if request.tool is not None else late) from error
         if check is not None and check.error is not None:
             raise check.error
         return result
@@ -170,24 +169,9 @@ def _note_effect(request: ToolCallRequest) -> None:
         note_effect(request.tool_call["name"])
 
 
-def _timed_out(request: ToolCallRequest, limit: float | None) -> ToolTimeout:
-    """The error of a call that took too long: what may have an effect is not called safe to repeat."""
-    error = ToolTimeout(f"The tool {request.tool_call['name']} did not answer within {limit:g} seconds.")
-    if request.tool is not None and not may_repeat(request.tool.metadata):
-        error.message = f"{error.message} Whether it had its effect, or still has it later, is unknown."
-        error.retryable, error.advice = False, OutcomeUnknown.advice
-    return error
-
-
 def _is_shown(request: ToolCallRequest) -> bool:
     """Whether the call is reported as a tool call; a delegation reports more by events of its own."""
     return not _delegates(request)
-
-
-def _changes(request: ToolCallRequest) -> bool:
-    """Whether the tool declares that it makes a change, so that one that is cut off may have made it."""
-    told = (request.tool.metadata if request.tool is not None else None) or {}
-    return bool(told.get(CHANGES)) and not told.get(READ_ONLY)
 
 
 def _delegates(request: ToolCallRequest) -> bool:

@@ -41,10 +41,10 @@ def named_calls(calls: Sequence[ToolCall], tools: Collection[str]) -> list[ToolC
 
 
 def is_json(arguments: str) -> bool:
-    """Whether arguments are complete JSON. Empty ones are."""
+    """Whether arguments are complete JSON, and not nested deeper than it can be read. Empty ones are."""
     try:
         json.loads(arguments or "{}", strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -57,6 +57,8 @@ def breaks_off(arguments: str) -> bool:
     except json.JSONDecodeError as error:
         rest = text[error.pos :]
         return not rest or error.msg.startswith("Unterminated string") or _TORN.fullmatch(rest) is not None
+    except RecursionError:
+        return False
     return False
 
 

@@ -1,0 +1,101 @@
+"""An MCP server over HTTP that can be told how to answer a call, in the test's own event loop. It has no sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from utils.testing.live_server import running
+
+TOOLS: Mapping[str, Mapping[str, bool]] = {
+    "read": {"readOnlyHint": True},
+    "write": {},
+    "set": {"readOnlyHint": False, "idempotentHint": True},
+}
+HANGS, BREAKS_OFF, PAGE = "hangs", "breaks off", "page"
+
+
+class Faulty:
+    """Carries out each call, and answers as told.
+
+    Attributes:
+        fault: A status for what is asked for, or one of the constants above; `None` for an answer of MCP.
+        methods: The methods that it concerns.
+        only: The tools that it concerns; all where empty.
+        done: The names of the tools that were called.
+    """
+
+    def __init__(self, fault: int | str | None, *methods: str, headers: Mapping[str, str]) -> None:
+        self.fault, self.methods, self.headers = fault, methods or ("tools/call",), headers
+        self.only: set[str] = set()
+        self.done: list[str] = []
+        self.released = asyncio.Event()
+
+    async def answer(self, request: Request) -> Response:
+        asked = await request.json()
+        if "id" not in asked:
+            return Response(status_code=202)
+        tool = asked.get("params", {}).get("name", "")
+        if asked["method"] == "tools/call":
+            self.done.append(tool)
+        if self.fault is not None and asked["method"] in self.methods and tool in (self.only or {tool}):
+            return await self._fault(self.fault)
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": self._result(asked)})
+
+    async def _fault(self, fault: int | str) -> Response:
+        if fault == HANGS:
+            await self.released.wait()
+        if fault == BREAKS_OFF:
+            return _Half()
+        if fault == PAGE:
+            return HTMLResponse("<html>Log in</html>")
+        return Response(
+            "no", status_code=fault if isinstance(fault, int) else 200, headers=dict(self.headers)
+        )
+
+    def _result(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        match asked["method"]:
+            case "initialize":
+                about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "faulty", "version": "1"}}
+                return {"protocolVersion": asked["params"]["protocolVersion"], **about}
+            case "tools/list":
+                shape = {"type": "object", "properties": {}}
+                tools = [
+                    {"name": name, "inputSchema": shape, "annotations": marks}
+                    for name, marks in TOOLS.items()
+                ]
+                return {"tools": tools}
+            case "tools/call":
+                return {"content": [{"type": "text", "text": "Done."}]}
+        return {}
+
+
+class _Half(Response):
+    """A response whose connection is closed before its end."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"1000")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"{", "more_body": True})
+
+
+@asynccontextmanager
+async def faulty(
+    fault: int | str | None, *methods: str, **headers: str
+) -> AsyncIterator[tuple[Faulty, dict[str, Any]]]:
+    """A server, and its entry in the settings."""
+    server = Faulty(fault, *methods, headers={name.replace("_", "-"): said for name, said in headers.items()})
+    app = Starlette(routes=[Route("/mcp", server.answer, methods=["POST"])])
+    async with running(app) as url:
+        try:
+            yield server, {"url": f"{url}/mcp", "timeout_seconds": 1}
+        finally:
+            server.released.set()

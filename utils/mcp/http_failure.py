@@ -1,0 +1,106 @@
+"""What became of an HTTP request to an MCP server that brought no message of MCP, and how it is told. Pure."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from utils.errors import PlatformError, ToolTimeout, UpstreamRefused, UpstreamUnavailable
+from utils.mcp.words import plain
+
+if TYPE_CHECKING:
+    from mcp.shared.exceptions import McpError
+
+NOT_FOUND, TOO_MANY = 404, 429
+_CREDENTIALS, _FORBIDDEN, _REFUSED, _FAILED = 401, 403, 400, 500
+_CODE = -32000
+_MARK = secrets.token_hex(16)
+"""The message of errors that this process makes of HTTP failures: no server can say it."""
+_LONGEST_TYPE = 60
+_LONGEST_WAIT = 86_400.0
+_AGAIN = " Its tools work again when it is back."
+_OPERATOR = " Whoever runs this agent can change them."
+
+
+@dataclass(frozen=True, slots=True)
+class HttpFailure:
+    """Why a request brought no message of MCP.
+
+    Attributes:
+        status: Of the response; `None` where none came.
+        media_type: Of the response.
+        wait: Seconds to wait, where the server told them.
+        sent: Whether the server may have got the request.
+        late: Whether it was the time that ran out.
+    """
+
+    status: int | None = None
+    media_type: str = ""
+    wait: float | None = None
+    sent: bool = True
+    late: bool = False
+
+    @property
+    def may_have_run(self) -> bool:
+        """Whether what was asked for may have been carried out. Who refuses a request does not carry it out."""
+        return self.sent and not (self.status is not None and _REFUSED <= self.status < _FAILED)
+
+    @property
+    def says(self) -> str:
+        """What the server did, as the end of a sentence."""
+        match self.status:
+            case None:
+                if self.late:
+                    return "did not answer in time"
+                return "was lost during the request" if self.sent else "cannot be reached"
+            case status if status == _CREDENTIALS:
+                return f"does not take the credentials that it was given (status {status})"
+            case status if status == _FORBIDDEN:
+                return f"does not allow this with the credentials that it was given (status {status})"
+            case status if status == TOO_MANY:
+                return f"gets too many requests (status {status})"
+            case status if status >= _FAILED:
+                return f"failed with status {status}"
+            case status if status >= _REFUSED:
+                return f"refused the request with status {status}"
+        return f"answered with {plain(self.media_type, _LONGEST_TYPE) or 'something'}, which is not MCP"
+
+    def told(self, server: str) -> PlatformError:
+        """The error of a tool call, as it is told where the call may be repeated."""
+        said = f"The MCP server {server} {self.says}."
+        if self.late:
+            return ToolTimeout(said)
+        if self.status in {_CREDENTIALS, _FORBIDDEN}:
+            return UpstreamRefused(said + _OPERATOR)
+        if self.status == TOO_MANY:
+            when = "later" if self.wait is None else f"in {self.wait:g} seconds"
+            return UpstreamUnavailable(f"{said} It takes this one {when}.")
+        if not self.may_have_run and self.sent:
+            return UpstreamRefused(said)
+        return UpstreamUnavailable(said if self.status else said + _AGAIN)
+
+
+def failed_with(status: int, headers: Mapping[str, str]) -> HttpFailure:
+    """The failure that a response tells by its status and headers."""
+    return HttpFailure(status, headers.get("content-type", "").split(";")[0], _seconds(headers))
+
+
+def as_error(failure: HttpFailure) -> dict[str, Any]:
+    """The failure as the error of a JSON-RPC answer."""
+    return {"code": _CODE, "message": _MARK, "data": asdict(failure)}
+
+
+def failure_in(error: McpError) -> HttpFailure | None:
+    """The failure in the result of `as_error`; `None` for an error of the server."""
+    data: Any = error.error.data
+    return HttpFailure(**data) if error.error.message == _MARK else None
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    try:
+        wait = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return wait if 0 <= wait <= _LONGEST_WAIT else None
