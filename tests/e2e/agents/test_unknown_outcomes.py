@@ -62,6 +62,16 @@ class Shop(BaseLangGraphAgent):
             (await http.post("/pay")).raise_for_status()
         return "Paid."
 
+    @agent_tool()
+    async def post(self) -> str:
+        """Post a letter."""
+        return await self.pay()
+
+    @agent_tool(read_only=True)
+    async def price(self) -> str:
+        """Read a price."""
+        return await self.pay()
+
     @agent_tool(approval="wait")
     async def wait(self) -> str:
         """Wait for ever."""
@@ -154,6 +164,33 @@ async def test_whether_a_service_made_the_change_is_unknown_once_it_had_the_requ
         async with shop(calls(call("pay")), "So it is.", agent=Paying) as client:
             done = await approved(client, await client.ask("Pay"))
     assert (done.states[-1], end_of(done)[1]) == ("failed" if code else "completed", code)
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "retryable"),
+    [
+        ("post", _fails, False),
+        ("post", _is_silent, False),
+        ("post", None, True),
+        ("price", _fails, True),
+        ("price", _is_silent, True),
+    ],
+)
+async def test_only_what_reads_or_was_never_sent_is_called_safe_to_send_again(
+    tool: str, answer: Callable[[Request], Awaitable[Response]] | None, retryable: bool
+) -> None:
+    routes = [Route("/pay", answer, methods=["POST"])] if answer else []
+    async with running(Starlette(routes=routes)) as url:
+
+        class Posting(Shop):
+            service = url if answer else "http://127.0.0.1:9"
+
+        async with shop(calls(call(tool)), "So it is.", agent=Posting) as client:
+            done = await client.ask("Post it")
+    state, code, told = end_of(done)
+    error = done.events[-1]["statusUpdate"]["metadata"][ERROR_EXTENSION]
+    assert (state, code, error["retryable"]) == ("failed", "upstream_unavailable", retryable)
+    assert ("unknown" in told) is not retryable
 
 
 async def test_a_supervisor_fails_with_its_sub_agent_and_knows_what_that_found_out(tmp_path: Path) -> None:

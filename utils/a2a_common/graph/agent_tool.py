@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
 
 from utils.a2a_common.graph.tool_result import result_text
 from utils.a2a_common.graph.tool_thread import in_own_thread
-from utils.errors import OutcomeUnknown, PlatformError, UpstreamRefused, UpstreamUnavailable
+from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 from utils.messages.repeatable import CHANGES, READ_ONLY
+from utils.messages.unanswered import unanswered
 
 if TYPE_CHECKING:
-    import httpx
     from langchain_core.tools import BaseTool
 
 _SERVER_ERROR = 500
@@ -36,8 +36,6 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 _RESERVED = frozenset({"config", "callbacks", "run_manager", "model_config"})
 """Names of arguments that LangChain fills itself, or that pydantic takes for its own: a model's value never arrives."""
-
-NO_ANSWER = "The service behind {tool} did not say whether it made the change. It was not asked again."
 
 
 @dataclass(frozen=True)
@@ -95,8 +93,7 @@ class AgentTool:
             args_schema=schema,
             metadata={
                 "examples": list(self.examples),
-                **({READ_ONLY: True} if self.read_only else {}),
-                **({CHANGES: True} if self.approval else {}),
+                **self._marks,
             },
         )
 
@@ -154,14 +151,25 @@ class AgentTool:
                 return await self.function(*args, **values)
             return await in_own_thread(self.name, self.function, *args, **values)
         except httpx.HTTPStatusError as error:
-            raise _refusal(self.name, error, changes=bool(self.approval)) from error
+            raise self._failure(error.response.status_code) from error
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            away = f"The service behind {self.name} cannot be reached right now."
+            raise UpstreamUnavailable(away) from error
         except httpx.HTTPError as error:
-            unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-            if self.approval and not unsent:
-                raise OutcomeUnknown(NO_ANSWER.format(tool=self.name)) from error
-            raise UpstreamUnavailable(
-                f"The service behind {self.name} cannot be reached right now."
-            ) from error
+            silent = UpstreamUnavailable(f"The service behind {self.name} did not answer.")
+            raise unanswered(silent, self._marks) from error
+
+    def _failure(self, status: int) -> PlatformError:
+        if status < _SERVER_ERROR:
+            return UpstreamRefused(f"The service behind {self.name} answered with status {status}.")
+        failed = UpstreamUnavailable(f"The service behind {self.name} failed with status {status}.")
+        return unanswered(failed, self._marks)
+
+    @property
+    def _marks(self) -> dict[str, bool]:
+        """What its `metadata` says of a call that runs again."""
+        said = {READ_ONLY: self.read_only, CHANGES: bool(self.approval)}
+        return {mark: True for mark, holds in said.items() if holds}
 
 
 def agent_tool(
@@ -220,12 +228,3 @@ def declared_tools(agent: object) -> Sequence[AgentTool]:
 def built(tools: Iterable[BaseTool | AgentTool]) -> list[BaseTool]:
     """Tools as LangChain takes them."""
     return [tool.build() if isinstance(tool, AgentTool) else tool for tool in tools]
-
-
-def _refusal(name: str, error: httpx.HTTPStatusError, *, changes: bool) -> PlatformError:
-    status = error.response.status_code
-    if status >= _SERVER_ERROR and changes:
-        return OutcomeUnknown(NO_ANSWER.format(tool=name))
-    if status >= _SERVER_ERROR:
-        return UpstreamUnavailable(f"The service behind {name} failed with status {status}.")
-    return UpstreamRefused(f"The service behind {name} answered with status {status}.")
