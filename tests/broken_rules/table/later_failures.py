@@ -53,11 +53,11 @@ LATER_FAILURES: tuple[Rule, ...] = (
             broken(
                 "only the first request of a turn is prepared",
                 _CONTEXT + "::ContextMiddleware.awrap_model_call",
-                "tools, key = list(request.tools), key_of(request.model)",
+                "tools, key = known_tools(request), key_of(request.model)",
                 "if request.messages[-1].type != 'human':\n"
                 "    passed: Any = await handler(request)\n"
                 "    return passed\n"
-                "tools, key = list(request.tools), key_of(request.model)",
+                "tools, key = known_tools(request), key_of(request.model)",
                 _WITH_MODEL + "test_the_preflight_runs_before_every_request_also_deep_inside_one_turn",
             ),
         ),
