@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -15,6 +18,7 @@ from utils.a2a_common.graph.agent_tool import AgentTool
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.contract.client import Seen, client_of
 from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
 
 pytestmark = pytest.mark.listens
 
@@ -75,8 +79,7 @@ async def test_an_agent_of_a_page_starts_and_each_example_reaches_its_tool(
 
 
 async def test_the_page_s_agent_asks_before_a_change_and_makes_it() -> None:
-    (block,) = [one for one in BLOCKS if "class Deploys" in one.text]
-    with _module_of(block) as module:
+    with _module_of(_showing("class Deploys")) as module:
         async with running_agent(module.Deploys, environ=ENVIRON) as url, client_of(url) as client:
             asked = await client.ask("Restart billing")
             question = asked.events[-1]["statusUpdate"]["status"]["message"]
@@ -88,6 +91,49 @@ async def test_the_page_s_agent_asks_before_a_change_and_makes_it() -> None:
     assert '"service": "billing"' in question["parts"][0]["text"]
     assert "billing was restarted." in done.text
     assert "billing 1.2 in staging" in told.text
+
+
+async def test_the_page_s_state_of_its_own_bears_two_calls_in_one_reply() -> None:
+    model = ScriptedModel.of(
+        calls(call("put", thing="tea"), call("put", thing="milk")),
+        "Both are in it.",
+        calls(call("put", thing="bread")),
+        calls(call("look")),
+        "Three things.",
+    )
+    with _module_of(_showing("class Shop")) as module:
+        async with running_agent(module.Shop, environ=ENVIRON, model=model) as url, client_of(url) as client:
+            both = await client.ask("Put tea and milk into the basket")
+            further = await client.ask("Put bread into it. What is in it?", context_id=both.task["contextId"])
+    assert (both.states[-1], both.text) == ("completed", "Both are in it.")
+    assert (further.states[-1], further.text) == ("completed", "Three things.")
+    assert model.requests[-1].messages[-1].text == "tea, milk, bread"
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("settings", ["", "[pytest]\nasyncio_mode = auto\n"], ids=["none", "auto"])
+def test_the_page_s_contract_test_runs_outside_the_repository_whatever_the_settings_of_pytest(
+    tmp_path: Path, settings: str
+) -> None:
+    (tmp_path / "pytest.ini").write_text(settings or "[pytest]\n", "utf-8")
+    (tmp_path / "test_namer.py").write_text(_showing("(AgentContract)").text, "utf-8")
+    chosen = ["-k", "card or crash_of_the_model or question_waits", "-p", "no:cacheprovider", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *chosen, "test_namer.py"],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout
+
+
+def _showing(text: str) -> Block:
+    """The one block of the pages' agents that holds a text."""
+    (block,) = [one for one in BLOCKS if text in one.text]
+    return block
 
 
 def _tools(agent: type[BaseLangGraphAgent]) -> list[AgentTool]:

@@ -5,6 +5,8 @@
 
 pytest runs every promise of it against the agent, with its own prompt, tools, middleware and hooks.
 What a tool can do is played by probes beside the agent's tools, so that no service of it is needed.
+
+It needs pytest and pytest-asyncio, in whichever mode: the promises are marked as the coroutines that they are.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import ClassVar
 
+import pytest
 from langchain_core.messages import BaseMessage, HumanMessage
 from structlog.testing import capture_logs
 
@@ -38,6 +41,8 @@ class AgentContract:
         agent: The agent's class.
         environ: Settings that it needs, and those that spare it slow work which no promise is about.
     """
+
+    pytestmark = pytest.mark.asyncio
 
     agent: ClassVar[type[BaseLangGraphAgent]]
     environ: ClassVar[Mapping[str, str]] = {"EMBEDDINGS_PROVIDER": "none", "RAG_SOURCES": "none"}

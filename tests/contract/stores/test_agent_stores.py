@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+from a2a.types.a2a_pb2 import ListTaskPushNotificationConfigsRequest, TaskPushNotificationConfig
 from cryptography.fernet import Fernet
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -23,6 +23,7 @@ from agents.github.changes.journal import DONE, UNKNOWN, Entry, Journal
 from agents.github.changes.journal_postgres import PostgresJournal
 from agents.github.changes.sender import Book
 from tests.postgres import ENCRYPTED, PARAMETER
+from utils.a2a_common.handler.webhook_pages import page_of
 from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
 from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 from utils.auth.device_flow import DeviceCode, Tokens
@@ -221,6 +222,28 @@ async def test_webhooks_and_what_was_sent_to_them_outlive_the_process(kept: Kept
                 assert [config.url for config in configs.of_task("t", "ann")] == ["http://w1"]
                 assert configs.of_task("t", "bob") == []
                 assert configs.unfinished() == []
+
+
+async def test_pages_of_webhooks_miss_and_repeat_nothing_though_each_is_read_by_another_process(
+    kept: Kept,
+) -> None:
+    names = [f"w{number}" for number in range(7)]
+    async with AsyncExitStack() as stack:
+        configs = await opened(kept.push_configs(), stack)
+        for name in (*names[3:], *reversed(names[:3])):
+            config = TaskPushNotificationConfig(id=name, url=f"http://{name}", token="t")
+            await configs.put("t", "ann", config, after=0)
+    seen: list[list[str]] = []
+    token = ""
+    while token or not seen:
+        asked = ListTaskPushNotificationConfigsRequest(task_id="t", page_size=3, page_token=token)
+        async with AsyncExitStack() as stack:
+            configs = await opened(kept.push_configs(), stack)
+            page = page_of(configs.of_task("t", "ann"), asked)
+            await configs.delete("t", "ann", page.configs[-1].id)  # the place where the next page begins
+        seen.append([each.id for each in page.configs])
+        token = page.next_page_token
+    assert seen == [names[:3], names[3:6], names[6:]]
 
 
 async def test_a_change_is_sent_once_and_told_where_its_outcome_is_unknown(kept: Kept) -> None:

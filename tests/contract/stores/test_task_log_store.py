@@ -3,10 +3,11 @@
 from contextlib import AsyncExitStack
 
 import pytest
-from a2a.types.a2a_pb2 import TaskState
+from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
 from cryptography.fernet import Fernet
 
 from tests.postgres import ENCRYPTED, PARAMETER
+from utils.a2a_common.tasks.pages import page_request
 from utils.encryption.codec import Codec
 from utils.persistence.encrypted.task_log import EncryptedTaskLog
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
@@ -219,6 +220,25 @@ async def test_a_page_is_filtered_by_context_state_and_time(store):
     assert [each.id for each in (await store.page(Query("ann", updated_from=5)))[0]] == ["new", "done"]
     assert [each.id for each in (await store.page(Query("ann", state=WORKING)))[0]] == ["new", "old"]
     assert (await store.page(Query("ann", context_id="other")))[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("since", "found"),
+    [
+        ("0001-01-01T00:00:00Z", ["new", "old"]),
+        ("1969-12-31T23:59:59.999Z", ["new", "old"]),
+        ("2262-04-12T00:00:00Z", []),
+        ("9999-12-31T23:59:59.999999999Z", []),
+    ],
+)
+async def test_a_time_that_no_store_holds_is_before_or_after_all_tasks(store, since, found):
+    await a_task(store, "old", updated=1)
+    await a_task(store, "new", updated=9)
+    asked = ListTasksRequest()
+    asked.status_timestamp_after.FromJsonString(since)
+    rows, total = await store.page(page_request(asked, "ann"))
+    assert [each.id for each in rows] == found
+    assert total == len(found)
 
 
 async def test_tasks_in_some_states_are_found_for_every_owner(store):

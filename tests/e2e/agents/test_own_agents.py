@@ -28,6 +28,7 @@ from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.graph.tool_events import publish
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.state import ContextState
+from utils.errors import SettingsError
 from utils.events import ArtifactAdded, FileBytes, StatusText
 from utils.testing.contract.client import client_of, state_of, text_of
 from utils.testing.live_agent import running_agent
@@ -144,7 +145,9 @@ async def test_a_graph_without_the_agent_in_it_is_refused_with_a_sentence(tmp_pa
 
     settings = AgentSettings.load({})
     runtime = AgentRuntime(home=tmp_path, settings=settings, model=scripted([]), checkpointer=InMemorySaver())
-    with pytest.raises(TypeError, match=r"no node that is parts\.agent"):
+    with pytest.raises(
+        SettingsError, match=r"^The graph of the agent lost has no node that is parts\.agent\.$"
+    ):
         await Lost(runtime).build()
 
 

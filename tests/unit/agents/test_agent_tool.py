@@ -119,6 +119,21 @@ async def test_methods_are_tools_of_their_agent_and_a_subclass_replaces_them():
     assert "runtime" not in schema["properties"]
 
 
+async def test_a_tool_that_the_graph_alone_gives_something_is_given_it():
+    @agent_tool()
+    async def whose(runtime: ToolRuntime) -> str:
+        """Tell whose conversation it is."""
+        return str(runtime.state["owner"])
+
+    runtime = ToolRuntime(
+        state={"owner": "ann"}, context=None, config={}, stream_writer=print, tool_call_id="c1", store=None
+    )
+    (tool,) = built([whose])
+    schema: Any = tool.tool_call_schema
+    assert schema["properties"] == {}
+    assert await tool.ainvoke({"runtime": runtime}) == "ann"
+
+
 @pytest.mark.parametrize(
     ("status", "error"), [(404, UpstreamRefused), (403, UpstreamRefused), (503, UpstreamUnavailable)]
 )

@@ -11,6 +11,7 @@ from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.errors import SettingsError
 from utils.llm.inputs import file_types
 from utils.settings import ModelProvider
 
@@ -50,7 +51,7 @@ async def build_graph(
     """The graph of an agent, compiled with its checkpointer.
 
     Raises:
-        TypeError: The agent's own graph has no node that is `parts.agent`, or is compiled already.
+        SettingsError: The agent's own graph has no node that is `parts.agent`, or is compiled already.
     """
     from langchain.agents import create_agent
     from langgraph.graph import StateGraph
@@ -82,11 +83,13 @@ async def build_graph(
             dated=dated,
         )
     if not isinstance(own, StateGraph):
-        raise TypeError(f"graph() of the agent {agent.name} must return a StateGraph that is not compiled.")
+        raise SettingsError(
+            "graph", f"graph() of the agent {agent.name} must return a StateGraph that is not compiled."
+        )
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:
-        raise TypeError(f"The graph of the agent {agent.name} has no node that is parts.agent.")
+        raise SettingsError("graph", f"The graph of the agent {agent.name} has no node that is parts.agent.")
     return BuiltGraph(
         graph, system, tools, writer=min(agents), agents=agents, reasoning=reasoning, takes=takes, dated=dated
     )

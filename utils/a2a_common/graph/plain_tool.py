@@ -31,6 +31,14 @@ class PlainTool(StructuredTool):
             schema = schema.model_json_schema()
         return plain_schema(schema, self.told)
 
+    def _to_args_and_kwargs(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """A call's arguments. LangChain leaves out what the graph fills where a model has nothing to fill."""
+        args, values = super()._to_args_and_kwargs(tool_input, tool_call_id)
+        given: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
+        return args, {**{name: given[name] for name in self._injected_args_keys if name in given}, **values}
+
 
 def plain_schema(schema: Mapping[str, Any], told: Collection[str] = ()) -> dict[str, Any]:
     """A tool's schema without what tells a model nothing. Pure.

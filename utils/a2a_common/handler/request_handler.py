@@ -324,9 +324,8 @@ class PlatformRequestHandler(RequestHandler):
     async def on_list_task_push_notification_configs(
         self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> pb.ListTaskPushNotificationConfigsResponse:
-        """All webhooks of a task."""
-        configs = await self._webhooks.list(params.task_id, context)
-        return pb.ListTaskPushNotificationConfigsResponse(configs=configs)
+        """A page of the webhooks of a task."""
+        return await self._webhooks.list(params, context)
 
     @operation("DeleteTaskPushNotificationConfig", announced=capabilities.push)
     async def on_delete_task_push_notification_config(

@@ -7,9 +7,16 @@ from typing import Protocol
 
 from a2a.server.context import ServerCallContext
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
-from a2a.types.a2a_pb2 import SendMessageConfiguration, TaskPushNotificationConfig
+from a2a.types.a2a_pb2 import (
+    ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse,
+    SendMessageConfiguration,
+    TaskPushNotificationConfig,
+)
 from a2a.utils.errors import TaskNotFoundError
 
+from utils.a2a_common.handler.webhook_pages import page_of
+from utils.a2a_common.handler.webhook_rules import check_headers
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
 
@@ -67,10 +74,14 @@ class Webhooks:
         """Look at the webhook that comes with a message, before its turn is submitted.
 
         Raises:
-            InvalidParamsError: Its URL may not be called.
+            InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.
         """
         if configuration.HasField("task_push_notification_config"):
-            await self._url_rule(configuration.task_push_notification_config.url)
+            await self._check(configuration.task_push_notification_config)
+
+    async def _check(self, config: TaskPushNotificationConfig) -> None:
+        check_headers(config)
+        await self._url_rule(config.url)
 
     async def store(
         self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
@@ -94,7 +105,7 @@ class Webhooks:
         """Store the webhook of a message that comes again, where its task has not got it: what comes after `after` is sent.
 
         Raises:
-            InvalidParamsError: Its URL may not be called.
+            InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.
             StorageError: It cannot be written.
         """
         given = configuration.task_push_notification_config
@@ -114,13 +125,13 @@ class Webhooks:
 
         Raises:
             TaskNotFoundError: The caller has no such task.
-            InvalidParamsError: Its URL may not be called.
+            InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.
         """
         owner = owner_of(call)
         snapshot = await self._log.snapshot(params.task_id, owner)
         if snapshot is None:
             raise TaskNotFoundError
-        await self._url_rule(params.url)
+        await self._check(params)
         stored = await self._configs.put(params.task_id, owner, params, after=snapshot.sequence)
         self._pushes.follow(params.task_id, owner)
         return stored
@@ -131,12 +142,23 @@ class Webhooks:
         Raises:
             TaskNotFoundError: The caller has no such task, or the task no such webhook.
         """
-        for config in await self.list(task_id, call):
+        for config in await self._of_task(task_id, call):
             if config.id == config_id:
                 return config
         raise TaskNotFoundError
 
-    async def list(self, task_id: str, call: ServerCallContext) -> Sequence[TaskPushNotificationConfig]:
+    async def list(
+        self, params: ListTaskPushNotificationConfigsRequest, call: ServerCallContext
+    ) -> ListTaskPushNotificationConfigsResponse:
+        """A page of the webhooks of a task.
+
+        Raises:
+            TaskNotFoundError: The caller has no such task.
+            InvalidParamsError: The size of the page is negative, or its token is not valid.
+        """
+        return page_of(await self._of_task(params.task_id, call), params)
+
+    async def _of_task(self, task_id: str, call: ServerCallContext) -> Sequence[TaskPushNotificationConfig]:
         """The webhooks of a task.
 
         Raises:
@@ -152,5 +174,5 @@ class Webhooks:
         Raises:
             TaskNotFoundError: The caller has no such task.
         """
-        await self.list(task_id, call)
+        await self._of_task(task_id, call)
         await self._configs.delete(task_id, owner_of(call), config_id)

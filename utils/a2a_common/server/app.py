@@ -12,7 +12,6 @@ from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
 from a2a.types.a2a_pb2 import AgentCard
-from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -26,7 +25,7 @@ from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
-from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
+from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
@@ -35,6 +34,7 @@ from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
+from utils.a2a_common.server.http.active_extensions import ActiveExtensions
 from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.client_faults import leave_out_client_faults
@@ -50,10 +50,10 @@ from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
 from utils.a2a_common.server.retention import Retention
+from utils.a2a_common.server.webhook_urls import url_rule
 from utils.a2a_common.tasks.log import TaskLog
 from utils.auth.authenticator import Authenticator
 from utils.errors import SettingsError
-from utils.net.url_guard import ForbiddenUrl, check_form, checked_target
 from utils.persistence.runs import MemoryRuns, RunStore
 from utils.settings import ServerSettings
 
@@ -209,7 +209,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
     policy = PushPolicy(allow_private=settings.push_allow_private)
     push = PushSender(service.log, service.push_configs, policy, engine.works_on)
     service.log.on_claim = push.follow
-    rule = _url_rule(allow_private=settings.push_allow_private)
+    rule = url_rule(allow_private=settings.push_allow_private)
     handler = PlatformRequestHandler(
         service.log,
         engine,
@@ -259,24 +259,6 @@ def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     return engine
 
 
-def _url_rule(*, allow_private: bool) -> UrlRule:
-    """Refuses the URL of a webhook that may not be called, with the reason.
-
-    Where any address is allowed, the host need not be known yet: it is resolved for each delivery.
-    """
-
-    async def rule(url: str) -> None:
-        try:
-            if allow_private:
-                check_form(url)
-            else:
-                await checked_target(url, allow_private=False)
-        except ForbiddenUrl as error:
-            raise InvalidParamsError(f"Push notification URL refused. {error}") from None
-
-    return rule
-
-
 def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
     """The middleware of every request, from the outside in. Around it `BoundedConnection` bounds connections and their time.
 
@@ -297,6 +279,8 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
         Middleware(RetryAfter),
         # each event of a stream stays on one line, whatever its reader takes for the end of one
         Middleware(EventLines),
+        # an answer names the requested extensions that are active
+        Middleware(ActiveExtensions, card=service.card),
     ]
 
 
@@ -376,7 +360,7 @@ def _lifespan(
                     parts.handler,
                     host=settings.host,
                     port=settings.grpc_port,
-                    required=required_extensions(service.card),
+                    card=service.card,
                     max_body_bytes=settings.max_body_bytes,
                     user_of=service.grpc_user or anonymous,
                     authenticator=service.authenticator,

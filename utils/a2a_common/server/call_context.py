@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from a2a.extensions.common import HTTP_EXTENSION_HEADER, get_requested_extensions
@@ -18,6 +18,9 @@ from utils.auth.principal import PRINCIPAL
 
 VERSION_HEADER = "A2A-Version"
 _LEGACY_EXTENSION_HEADER = "X-A2A-Extensions"
+EXTENSION_HEADERS = (HTTP_EXTENSION_HEADER, _LEGACY_EXTENSION_HEADER)
+"""What clients of protocol 1.0 and of 0.3 name extensions in."""
+
 _SERVED = re.compile(r"(?P<line>1\.0|0\.3)(\.\d{1,9})?")
 
 
@@ -41,6 +44,17 @@ def served_version(asked: str) -> str:
 def required_extensions(card: AgentCard) -> frozenset[str]:
     """URIs of the extensions that a client must declare to talk to this agent."""
     return frozenset(extension.uri for extension in card.capabilities.extensions if extension.required)
+
+
+def active_extensions(requested: Sequence[str], card: AgentCard) -> str:
+    """The value of a header that names the active extensions: those requested that the card declares, in its order.
+
+    Args:
+        requested: The values of the header in the request.
+        card: What the agent offers.
+    """
+    asked = get_requested_extensions(list(requested))
+    return ", ".join(each.uri for each in card.capabilities.extensions if each.uri in asked)
 
 
 def check_extensions(requested: Collection[str], required: frozenset[str]) -> None:

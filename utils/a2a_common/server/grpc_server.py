@@ -9,10 +9,12 @@ from a2a.auth.user import UnauthenticatedUser, User
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
+from a2a.types.a2a_pb2 import AgentCard
 
 from utils.a2a_common.server.call_context import (
     VERSION_HEADER,
     check_extensions,
+    required_extensions,
     served_version,
     without_credentials,
 )
@@ -111,7 +113,7 @@ async def start_grpc(
     *,
     host: str,
     port: int,
-    required: frozenset[str],
+    card: AgentCard,
     max_body_bytes: int,
     user_of: UserOf = anonymous,
     authenticator: Authenticator | None = None,
@@ -125,7 +127,7 @@ async def start_grpc(
         handler: Answers the calls.
         host: Address to listen on.
         port: Port, or 0 for a free one.
-        required: Extensions that a caller must declare.
+        card: Names the extensions that are offered, and those that a caller must declare.
         max_body_bytes: Largest message that is received.
         user_of: Tells the caller from a call's metadata.
         authenticator: Lets in only callers that it knows; everybody when omitted.
@@ -141,18 +143,20 @@ async def start_grpc(
     from a2a.types import a2a_pb2_grpc
 
     from utils.a2a_common.server.current_grpc import CurrentGrpc
+    from utils.a2a_common.server.grpc_extensions import ExtensionsInterceptor
     from utils.a2a_common.server.legacy_grpc import LegacyGrpc
 
-    interceptors = []
+    interceptors: list[grpc.aio.ServerInterceptor] = []
     if authenticator is not None:
         from utils.a2a_common.server.grpc_auth import AuthInterceptor
 
         interceptors.append(AuthInterceptor(authenticator))
+    interceptors.append(ExtensionsInterceptor(card))
     options = _options(max_body_bytes, handshake_seconds)
     server = grpc.aio.server(
         interceptors=interceptors, options=options, maximum_concurrent_rpcs=max_calls or None
     )
-    builder = GrpcCallContextBuilder(required, user_of)
+    builder = GrpcCallContextBuilder(required_extensions(card), user_of)
     served: list[tuple[Any, object]] = [
         (a2a_pb2_grpc, CurrentGrpc(handler, builder)),
         (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder)),

@@ -81,6 +81,8 @@ class PushDelivery:
                 status = await self._post(config, body)
         except ForbiddenUrl as error:
             return str(error), False
+        except UnicodeEncodeError:  # stored by a version that did not check
+            return "token or credentials no header can carry", False
         except (httpx.HTTPError, TimeoutError) as error:
             return type(error).__name__, True
         if status < httpx.codes.MULTIPLE_CHOICES:

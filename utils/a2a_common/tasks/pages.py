@@ -10,6 +10,7 @@ from a2a.utils.task import ListTasksCursor, decode_list_tasks_cursor, encode_lis
 from utils.persistence.task_log_store import Query, Row
 
 _MAX_NANOSECONDS = 2**63 - 1
+"""The latest time that a store holds, in the year 2262; the earliest is the beginning of 1970."""
 
 
 def page_request(params: ListTasksRequest, owner: str) -> Query:
@@ -26,7 +27,8 @@ def page_request(params: ListTasksRequest, owner: str) -> Query:
         after = (cursor.timestamp_ns or 0, cursor.task_id)
     since = None
     if params.HasField("status_timestamp_after"):
-        since = params.status_timestamp_after.ToNanoseconds()
+        asked = params.status_timestamp_after.ToNanoseconds()  # of the years 1 to 9999
+        since = max(0, min(asked, _MAX_NANOSECONDS))
     return Query(
         owner=owner,
         context_id=params.context_id,
