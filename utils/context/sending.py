@@ -38,7 +38,7 @@ def known_tools(request: ModelRequest[Any]) -> list[Any]:
     own = list(request.tools)
     if getattr(request.model, "_llm_type", "") == MODEL_NAME:  # it looks at no history
         return own
-    return [*own, *withdrawn_tools(request.messages, own)]
+    return [*own, *withdrawn_tools(request.messages, own, request.response_format)]
 
 
 def measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:

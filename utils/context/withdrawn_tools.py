@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import BaseMessage
 
 from utils.messages.transcript import tool_names
@@ -18,17 +19,34 @@ from utils.messages.transcript import tool_names
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What every provider takes for the name of a tool; repairs leave no other in a history."""
 
+MOST_TOOLS = 128
+"""Tools that OpenAI takes in one request at most."""
 NOT_OFFERED = "Not available any more: do not call it."
 
 
-def withdrawn_tools(messages: Iterable[BaseMessage], tools: Sequence[Any]) -> list[dict[str, Any]]:
-    """A declaration for each tool that was called and is not among `tools`, in the form of OpenAI, which all clients convert.
+def withdrawn_tools(
+    messages: Iterable[BaseMessage], tools: Sequence[Any], form: Any = None
+) -> list[dict[str, Any]]:
+    """A declaration for each tool that was called and is not offered, in the form of OpenAI, which all clients convert.
 
-    A call of one is answered as that of any unknown tool.
+    A call of one is answered as that of any unknown tool. Where a request has no room for all, those that were called first are left out.
+
+    Args:
+        messages: The conversation.
+        tools: What the request offers.
+        form: The structured answer that the request asks for, which LangChain may declare as a tool by itself.
     """
-    offered = {_name(tool) for tool in tools}
+    offered = {_name(tool) for tool in tools} | _form_names(form)
     called = dict.fromkeys(name for name in tool_names(messages) if name not in offered)
-    return [_declaration(name) for name in called if _NAME.fullmatch(name)]
+    room = max(0, MOST_TOOLS - len(tools))
+    return [_declaration(name) for name in called if _NAME.fullmatch(name)][-room:] if room else []
+
+
+def _form_names(form: Any) -> set[str]:
+    """Names of the tools by which a structured answer is given, where it is given so."""
+    if isinstance(form, AutoStrategy):
+        form = ToolStrategy(form.schema)
+    return {spec.name for spec in form.schema_specs} if isinstance(form, ToolStrategy) else set()
 
 
 def _name(tool: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 YES = frozenset(
-    {"y", "send it", "approve", "approved", "i approve", "go ahead", "do it", "please do", "yes"}
+    {"yes", "y", "send it", "approve", "approved", "i approve"}
     | {
         f"yes{joint}{more}"
         for joint in (" ", ", ")

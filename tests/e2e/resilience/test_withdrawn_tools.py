@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from langchain_core.tools import BaseTool, tool
+from pydantic import BaseModel
 
 from tests.e2e.agents.peers import ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -76,3 +77,32 @@ async def test_the_conversation_goes_on_and_a_call_of_the_tool_is_answered(
             again = await ask(client, "The weather once more.", context_id=first.context_id)
             assert again.text == "Answered after tool."
         assert double.rejections == []
+
+
+class Verdict(BaseModel):
+    """Whether it is safe."""
+
+    safe: bool
+
+
+class Judge(Early):
+    """An agent whose answers have a form."""
+
+    name = "judge"
+    description = "Judges."
+    answer_schema = Verdict
+
+
+async def test_a_form_that_is_filled_by_a_tool_is_no_tool_that_was_withdrawn(tmp_path: Path) -> None:
+    with run_strict_provider() as double:
+        double.reset(
+            lambda request: Reply("", [Call(f"c{len(request.messages)}", "Verdict", {"safe": True})])
+        )
+        environ = double.environment("google-gemini")
+        async with running_agent(Judge, home=tmp_path, environ=environ) as url, connected(url) as client:
+            first = await ask(client, "Safe?")
+            second = await ask(client, "And now?", context_id=first.context_id)
+        assert [first.state, second.state] == ["completed", "completed"]
+        declared = [each.name for each in double.requests[-1].tools]
+        assert double.rejections == []
+    assert declared.count("Verdict") == 1

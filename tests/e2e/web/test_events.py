@@ -201,6 +201,9 @@ def test_a_file_that_cannot_be_sent_is_refused_when_it_is_chosen(served, open_ta
     expect(tab.page.get_by_role("alert")).to_contain_text(sentence)
     expect(tab.page.locator(".composer .label")).to_have_count(0)
     attach(tab.page, "notes.md", "", b"# Notes")
+    expect(tab.page.locator(".composer .label", has_text="notes.md")).to_be_visible()
+    expect(tab.page.get_by_role("alert")).to_contain_text(sentence)
+    tab.ask("file please")
     expect(tab.page.get_by_role("alert")).to_have_count(0)
 
 

@@ -168,8 +168,10 @@ def test_something_else_is_written_where_it_was_opened(service, open_tab):
     expect(page.get_by_text("github asks for your approval")).to_be_visible()
     page.get_by_text("Say something else").click()
     expect(page.get_by_label("Say something else", exact=True)).to_be_focused()
+    page.keyboard.type("and then")
     page.get_by_role("button", name="No, do nothing").click()
     answered(page)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("and then")
 
 
 def test_another_browser_cannot_approve_and_the_one_that_asked_still_can(service, open_tab):

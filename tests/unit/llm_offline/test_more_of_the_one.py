@@ -371,6 +371,7 @@ def test_the_first_of_those_is_read_of_the_list_also_in_a_long_question(models):
     [
         ("Who has the oldest issue still open in acme/rocket?", "list_issues", {"state": "open", "direction": "asc"}, set()),
         ("Is CI red on acme/rocket?", "list_workflow_runs", {}, {"status"}),
+        ("What did Rama change in acme/rocket?", "list_commits", {"author": "Rama"}, set()),
         ("did CI pass on acme/rocket last time it ran?", "list_workflow_runs", {"limit": 1}, {"status"}),
         ("are there any failed runs in acme/rocket?", "list_workflow_runs", {"status": "failure"}, set()),
         ("Everything labelled bug in acme/rocket, assigned or not, with a link to each.", "list_issues", {"state": "all", "labels": ["bug"], "include_links": True}, {"assignee"}),

@@ -26,6 +26,7 @@ from utils.a2a_common.graph.tool_thread import in_own_thread
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 from utils.messages.repeatable import CHANGES, READ_ONLY
 from utils.messages.unanswered import unanswered
+from utils.net.unsent import never_sent
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -152,10 +153,10 @@ class AgentTool:
             return await in_own_thread(self.name, self.function, *args, **values)
         except httpx.HTTPStatusError as error:
             raise self._failure(error.response.status_code) from error
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            away = f"The service behind {self.name} cannot be reached right now."
-            raise UpstreamUnavailable(away) from error
         except httpx.HTTPError as error:
+            if never_sent(error):
+                away = f"The service behind {self.name} cannot be reached right now."
+                raise UpstreamUnavailable(away) from error
             silent = UpstreamUnavailable(f"The service behind {self.name} did not answer.")
             raise unanswered(silent, self._marks) from error
 

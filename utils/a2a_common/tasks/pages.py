@@ -27,8 +27,8 @@ def page_request(params: ListTasksRequest, owner: str) -> Query:
         after = (cursor.timestamp_ns or 0, cursor.task_id)
     since = None
     if params.HasField("status_timestamp_after"):
-        asked = params.status_timestamp_after.ToNanoseconds()  # of the years 1 to 9999
-        since = max(0, min(asked, _MAX_NANOSECONDS))
+        asked = params.status_timestamp_after  # over gRPC of any year: `ToNanoseconds` raises beyond 9999
+        since = max(0, min(asked.seconds * 1_000_000_000 + asked.nanos, _MAX_NANOSECONDS))
     return Query(
         owner=owner,
         context_id=params.context_id,

@@ -40,13 +40,14 @@ const TEXT = /\.(txt|log|csv|tsv|ya?ml|toml|ini|cfg|conf|env|xml|html?|css|rst|a
 function typeOf(file: File, modes: readonly string[]): string {
   const own = /\.(md|markdown)$/i.test(file.name) ? "text/markdown" : /\.json$/i.test(file.name) ? "application/json" : "";
   if (own) return takes(modes, own) ? own : "text/plain";
+  if (file.type.startsWith("text/") && takes(modes, file.type)) return file.type;
   if (TEXT.test(file.name) || file.type.startsWith("text/")) return "text/plain";
   return file.type || "application/octet-stream";
 }
 
 function takes(modes: readonly string[], type: string): boolean {
-  const family = `${type.split("/")[0]}/*`;
-  return !modes.length || modes.some((mode) => ["*/*", family, type].includes(mode.split(";")[0]?.trim().toLowerCase() ?? ""));
+  const family = type.split("/")[0] ?? "";
+  return !modes.length || modes.some((mode) => ["*/*", `${family}/*`, type, family === "text" ? "text" : ""].includes(mode.split(";")[0]?.trim().toLowerCase() ?? ""));
 }
 
 function base64(file: File): Promise<string> {

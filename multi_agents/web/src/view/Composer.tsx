@@ -4,25 +4,26 @@ import { LARGEST_FILE } from "../conversation/files";
 import { visible } from "../turn/visible";
 import { Icon } from "./Icon";
 
+const TOGETHER = "These files are too large together: a message takes up to 2.9 MB. Remove one.";
+
 /** Where the user writes: Enter sends, Shift+Enter begins a line, Esc stops what is under way. */
 export function Composer({ running, placeholder, onStop }: { running: boolean; placeholder: string; onStop: () => void }): ReactElement {
   const [focused, setFocused] = useState(false);
-  const [refusal, setRefusal] = useState("");
-  useAuiEvent("composer.attachmentAddError", ({ message }) => setRefusal(message));
-  useAuiEvent("composer.send", () => setRefusal(""));
+  const [refusals, setRefusals] = useState<readonly string[]>([]);
+  useAuiEvent("composer.attachmentAddError", ({ message }) => setRefusals((before) => [...new Set([...before, message])]));
+  useAuiEvent("composer.send", () => setRefusals([]));
   const input = useRef<HTMLTextAreaElement>(null);
   const files = useAuiState((state) => state.composer.attachments.length);
   const size = useAuiState((state) => state.composer.attachments.reduce((sum, each) => sum + (each.file?.size ?? 0), 0));
   useEffect(() => {
-    setRefusal("");
     if (files) input.current?.focus(); // a file comes with a question
   }, [files]);
   return (
     <ComposerPrimitive.Root className={`composer ${focused ? "focused" : ""}`} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
       <ComposerPrimitive.AttachmentDropzone className="dropzone">
-        {(refusal || size > LARGEST_FILE) && (
+        {(refusals.length > 0 || size > LARGEST_FILE) && (
           <p className="problem" role="alert">
-            {visible(refusal) || "These files are too large together: a message takes up to 2.9 MB. Remove one."}
+            {[...refusals.map(visible), size > LARGEST_FILE ? TOGETHER : ""].join(" ").trim()}
           </p>
         )}
         <div className="attached">

@@ -1,5 +1,6 @@
 import { AssistantRuntimeProvider, useExternalStoreRuntime } from "@assistant-ui/react";
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
+import type { A2AAgentCard } from "@assistant-ui/react-a2a";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { exportConversation } from "../conversation/export";
 import { attachmentsFor, partsOf } from "../conversation/files";
@@ -62,7 +63,7 @@ export function Page({ session }: { session: Session }): ReactElement {
               <KeyEntry problem={session.loginProblem} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
-            <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={health.card?.defaultInputModes} send={send}>
+            <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modesOf(health.card)} send={send}>
               <Thread conversation={conversation} shown={shown} health={health} send={send} onNew={() => open("")} />
             </Runtime>
           )}
@@ -79,10 +80,16 @@ export function Page({ session }: { session: Session }): ReactElement {
   );
 }
 
+/** The media types that an agent takes, for its skills too; none where it does not say. */
+function modesOf(card: A2AAgentCard | undefined): readonly string[] {
+  return [...(card?.defaultInputModes ?? []), ...(card?.skills ?? []).flatMap((skill) => skill.inputModes ?? [])];
+}
+
 /** assistant-ui over our own store: it shows the messages, and gives back what is written. */
-function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[] | undefined; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
+function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[]; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
   const messages = useMemo(() => [...shown.items], [shown.items]);
-  const attachments = useMemo(() => attachmentsFor(modes ?? []), [modes]);
+  const known = modes.join(" ");
+  const attachments = useMemo(() => attachmentsFor(known ? known.split(" ") : []), [known]);
   const runtime = useExternalStoreRuntime<Item>({
     messages,
     isRunning: shown.running,

@@ -21,7 +21,7 @@ const DEAF = 600;
 
 /**
  * What an agent asks, in the place of the input. Enter is the answer, Esc is no. Who is writing when it comes goes on writing, in the field for
- * something else: what was meant for the input is neither lost nor an answer.
+ * something else, so that no key that was meant for the input answers. What was not sent is in the input again afterwards.
  */
 export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: Asking): ReactElement {
   const form = question.form;
@@ -30,14 +30,20 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
   const [words, setWords] = useState(begun);
   const [writing, setWriting] = useState(begun !== "");
   const moved = begun !== "" && (form !== undefined || !question.signIn);
+  const unsent = useRef(words);
+  unsent.current = words;
   useEffect(() => {
     if (moved) aui.composer.setText("");
   }, [aui, moved]);
+  useEffect(() => () => void (unsent.current && aui.composer.setText(unsent.current)), [aui]);
   const answer = (parts: A2APart[]): void => {
     forgetDraft(taskId);
     onAnswer(parts);
   };
-  const say = (words: string): void => answer([{ text: words }]);
+  const say = (said: string): void => {
+    unsent.current = "";
+    answer([{ text: said }]);
+  };
   return (
     <section className="question-form" aria-label="The agent asks">
       <p className="asks">
