@@ -162,7 +162,7 @@ def unknown_sentence(entry: Entry) -> str:
 
 
 def _not_sent(what: str, why: str) -> Record:
-    note = f"Nothing was sent: {why}. Do not try again unless the user asks for it."
+    note = f"Nothing was sent: {why}."
     return Record(kind=_KIND, item={"what": what, "state": "not sent"}, note=note)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.a2a_common.graph.interrupts import Reply
-from utils.errors import UpstreamRefused
+from utils.errors import NotApproved, UpstreamRefused
 from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced
 from utils.messages.invisible import written_out
 
@@ -61,6 +61,4 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
     )
     form = approval_form(f"{what[:1].upper()}{what[1:]}?", digest)
     if not approves(interrupt({"question": question, "form": form}), digest):
-        raise UpstreamRefused(
-            "Nothing was done: the answer was not an explicit yes. Do not try again unless the user asks for it."
-        )
+        raise NotApproved("Nothing was done: the answer was not an explicit yes.")
