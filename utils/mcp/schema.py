@@ -8,7 +8,6 @@ server checks the arguments anyway.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import warnings
@@ -82,12 +81,17 @@ def arguments_of(schema: Mapping[str, Any]) -> Arguments:
 
 def _smallest(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with as much of what it refers to as it has room for."""
+    why = ""
     for depth in _DEPTHS:
-        with contextlib.suppress(LargeSchemaError):
+        try:
             made = _Reader(References(schema, depth, _MOST_PARTS)).root(schema)
-            if len(json.dumps(made)) <= LARGEST_SCHEMA:
-                return made
-    raise LargeSchemaError(f"the schema of its arguments has over {LARGEST_SCHEMA:,} characters")
+        except LargeSchemaError as error:
+            why = str(error)
+            continue
+        if len(json.dumps(made)) <= LARGEST_SCHEMA:
+            return made
+        why = f"the schema of its arguments has over {LARGEST_SCHEMA:,} characters"
+    raise LargeSchemaError(why)
 
 
 def _named(schema: dict[str, Any]) -> Arguments:
@@ -173,7 +177,7 @@ class _Reader:
         """The arguments; one named `$ref` would be taken for a reference, and is renamed at the top only."""
         found = _mapping(whole, "properties")
         wanted = _required(whole)
-        shapes = {name: self._part(found.get(name), depth + 1) for name in [*found, *wanted]}
+        shapes = {name: self._part(found.get(name), depth + 1) for name in dict.fromkeys([*found, *wanted])}
         if depth:
             shapes.pop("$ref", None)
         made: dict[str, Any] = {"properties": shapes} if shapes else {}

@@ -126,8 +126,15 @@ def test_a_schema_that_grows_with_each_reference_stays_small():
 def test_a_schema_that_is_too_large_makes_a_tool_unusable():
     with pytest.raises(LargeSchemaError, match="20,000 characters"):
         arguments_of(of({"enum": ["x" * LARGEST_SCHEMA]}))
-    with pytest.raises(LargeSchemaError):
+    with pytest.raises(LargeSchemaError, match="2,000 parts"):
         arguments_of({"properties": {str(number): {} for number in range(5_000)}})
+
+
+def test_required_arguments_inside_each_other_are_each_read_once():
+    nested: dict[str, Any] = {"type": "string"}
+    for _ in range(12):
+        nested = of(nested, required=["a"])
+    assert arguments_of(nested).schema == nested
 
 
 @pytest.mark.parametrize(
