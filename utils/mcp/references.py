@@ -35,12 +35,16 @@ class References:
         schema: The whole schema.
         deepest: How many references may stand inside each other; what lies deeper is only named by its type.
         most: How many parts are read at most, so that no schema grows without end when its references are followed.
+
+    Attributes:
+        followed: How many references inside each other were followed up to now.
     """
 
     def __init__(self, schema: Mapping[str, Any], deepest: int, most: int) -> None:
         self._schema = schema
         self._deepest = deepest
         self._most = self._left = most
+        self.followed = 0
 
     def whole(self, part: Any) -> dict[str, Any]:
         """A part without `$ref` and `allOf`. What it holds may be read with this method too, and is not read here.
@@ -70,6 +74,7 @@ class References:
         if reference in followed or len(followed) >= self._deepest:
             named = target if isinstance(target, Mapping) else {}
             return {key: named[key] for key in ("type", "description") if key in named}
+        self.followed = max(self.followed, len(followed) + 1)
         return self.whole(Placed(target, (*followed, reference)))
 
 

@@ -81,16 +81,19 @@ def arguments_of(schema: Mapping[str, Any]) -> Arguments:
 
 def _smallest(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with as much of what it refers to as it has room for."""
-    why = ""
+    why, followed = "", _DEEPEST
     for depth in _DEPTHS:
+        if followed <= depth:  # it would be the same once more
+            continue
+        references = References(schema, depth, _MOST_PARTS)
         try:
-            made = _Reader(References(schema, depth, _MOST_PARTS)).root(schema)
+            made = _Reader(references).root(schema)
+            if len(json.dumps(made)) <= LARGEST_SCHEMA:
+                return made
+            why = f"the schema of its arguments has over {LARGEST_SCHEMA:,} characters"
         except LargeSchemaError as error:
             why = str(error)
-            continue
-        if len(json.dumps(made)) <= LARGEST_SCHEMA:
-            return made
-        why = f"the schema of its arguments has over {LARGEST_SCHEMA:,} characters"
+        followed = references.followed
     raise LargeSchemaError(why)
 
 
@@ -253,7 +256,7 @@ def _values_of(whole: Mapping[str, Any]) -> list[Any] | None:
 def _chosen(said: dict[str, Any], types: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     """One of some values: an `enum` where all are texts, else words."""
     texts = list(dict.fromkeys(value for value in values if isinstance(value, str) and value))
-    if texts and all(value is None or value in texts for value in values):
+    if texts and all(value is None or (isinstance(value, str) and value) for value in values):
         choice = {"type": "string", "enum": texts}
         return said | (_either([choice, _NULL]) if None in values else choice)
     if values:

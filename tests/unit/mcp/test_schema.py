@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langchain_google_genai._function_utils import convert_to_genai_function_declarations
 
-from utils.mcp.references import LargeSchemaError, UnusableSchemaError
+from utils.mcp.references import LargeSchemaError, References, UnusableSchemaError
 from utils.mcp.schema import LARGEST_SCHEMA, arguments_of
 
 CONVERSIONS: dict[str, Callable[[BaseTool], Any]] = {
@@ -128,6 +128,38 @@ def test_a_schema_that_is_too_large_makes_a_tool_unusable():
         arguments_of(of({"enum": ["x" * LARGEST_SCHEMA]}))
     with pytest.raises(LargeSchemaError, match="2,000 parts"):
         arguments_of({"properties": {str(number): {} for number in range(5_000)}})
+
+
+def test_a_schema_without_references_is_read_once_however_large_it_is(monkeypatch):
+    read: list[Any] = []
+
+    class Counted(References):
+        def whole(self, part: Any) -> dict[str, Any]:
+            read.append(part)
+            return super().whole(part)
+
+    monkeypatch.setattr("utils.mcp.schema.References", Counted)
+    with pytest.raises(LargeSchemaError):
+        arguments_of(of({"type": "string", "pattern": "x" * LARGEST_SCHEMA}))
+    assert len(read) == 2
+
+
+def test_values_are_not_compared_with_each_other(monkeypatch):
+    compared = 0
+
+    class Value(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return super().__eq__(other)
+
+        __hash__ = str.__hash__
+
+    values = [Value(number) for number in range(1_000)]
+    assert len(sent({"enum": values})["enum"]) == len(values)
+    assert compared < 20 * len(values)
 
 
 def test_required_arguments_inside_each_other_are_each_read_once():
