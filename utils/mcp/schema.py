@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -299,8 +300,9 @@ def _limits(kind: str, whole: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _is_number(value: Any, *types: type) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)
+def _is_number(value: Any, *types: type[float]) -> bool:
+    """Whether it is a number of these types that a request can carry: neither infinite nor larger than any `float`."""
+    return isinstance(value, types) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_pattern(value: Any) -> bool:
@@ -312,5 +314,8 @@ def _is_pattern(value: Any) -> bool:
 
 
 def _is_quiet(value: Any) -> bool:
-    """Whether a value holds nothing that a client would take for a reference."""
-    return "$ref" not in json.dumps(value)
+    """Whether a value holds nothing that a client takes for a reference, and no number that a request cannot carry."""
+    try:
+        return "$ref" not in json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False

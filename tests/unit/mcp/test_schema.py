@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,6 +34,7 @@ async def _nothing(**arguments: Any) -> str:
 
 def check(schema: dict[str, Any]) -> None:
     """Convert it as the client of each provider does, and look for what the providers themselves refuse."""
+    json.dumps(schema, allow_nan=False)  # as the HTTP client of the providers does
     Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert not {"anyOf", "oneOf", "allOf", "not", "enum", "$ref"} & schema.keys()
@@ -208,6 +211,10 @@ def test_values_that_are_no_texts_are_told_in_words(given: Any, shown: Any):
         ("string", {}),
         ({"type": "object", "properties": {"$ref": {"type": "string"}}}, {"type": "object"}),
         ({"default": {"$ref": "#/nowhere"}}, {}),
+        ({"type": "number", "minimum": -math.inf, "maximum": 10**400}, {"type": "number"}),
+        ({"type": "integer", "exclusiveMinimum": math.nan, "maximum": 7}, {"type": "integer", "maximum": 7}),
+        ({"default": math.inf}, {}),
+        ({"type": "object", "default": {"a": [1, math.nan]}}, {"type": "object"}),
         ({"anyOf": [{"anyOf": [True, {"type": "object"}]}, {"type": "null"}]},
          {"anyOf": [{}, {"type": "object"}, {"type": "null"}]}),
     ],
@@ -257,9 +264,7 @@ def test_a_name_that_no_request_can_carry_is_replaced_and_the_server_gets_its_ow
 WORDS = st.sampled_from(
     ["a", "b", "string", "null", "object", "array", "any", "", "$ref", "#/$defs/a", "#/$defs/x"]
 )
-VALUES = (
-    st.none() | st.booleans() | st.integers(-2, 3) | st.floats(allow_nan=False, allow_infinity=False) | WORDS
-)
+VALUES = st.none() | st.booleans() | st.integers(-2, 3) | st.just(10**400) | st.floats() | WORDS
 KEYS = st.sampled_from(
     ["type", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "enum", "const", "default",
      "required", "additionalProperties", "patternProperties", "description", "title", "format", "pattern", "minimum",
