@@ -102,17 +102,23 @@ def _at(part: Any, followed: tuple[str, ...]) -> Placed:
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that asks for what both ask for; where they differ in a key, the first counts."""
+    """A schema that asks for what both ask for, of each argument too; where they differ in a key, the first counts."""
     both = {**second, **first}
     if "properties" in first and "properties" in second:  # each forbids what the other one has
         both.pop("additionalProperties", None)
     for key in ("properties", "required", "allOf"):
         one, other = first.get(key), second.get(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            both[key] = {**one, **{name: shape for name, shape in other.items() if name not in one}}
+            both[key] = {**one, **{name: _both(one, name, shape) for name, shape in other.items()}}
         elif isinstance(one, list) and isinstance(other, list):
             both[key] = [*one, *other]
     return both
+
+
+def _both(first: Mapping[str, Any], name: str, shape: Any) -> Any:
+    """The shape of an argument that the first has perhaps as well."""
+    own = first.get(name, shape)
+    return shape if own == shape else {"allOf": [own, shape]}
 
 
 def _found(schema: Any, reference: str) -> Any:

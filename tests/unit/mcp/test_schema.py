@@ -246,6 +246,14 @@ def test_forms_of_all_arguments_become_one_object():
     }
 
 
+def test_an_argument_that_is_refined_keeps_what_each_part_says_of_it():
+    general, precise = {"title": "A", "minLength": 1}, {"type": "string", "description": "A name."}
+    for first, second in ((general, precise), (precise, general)):
+        assert sent(True, allOf=[of(first), of(second)]) == general | precise
+        refined = of({"$ref": "#/$defs/A"}, allOf=[of(second)], **{"$defs": {"A": first}})
+        assert arguments_of(refined).schema["properties"]["a"] == general | precise
+
+
 def test_a_name_that_no_request_can_carry_is_replaced_and_the_server_gets_its_own():
     names = ["$filter", "_filter", "über x", "config", "self", "$ref", "x" * 80]
     arguments = arguments_of(
