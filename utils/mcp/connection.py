@@ -162,7 +162,7 @@ class Connection:
         failure = failure_in(error)
         if failure is None:
             return
-        if failure.status is None:
+        if not failure.sent:
             self._lose()
         self._wake.set()
         told = failure.told(self.server.name)

@@ -1,0 +1,88 @@
+"""One answer of an MCP server ends neither its session nor the other calls of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.e2e.mcp.faulty import BREAKS_OFF, WAITS, Faulty, faulty
+from utils.errors import PlatformError
+from utils.mcp.config import McpServer
+from utils.mcp.connection import Connection, UnansweredError
+
+
+@asynccontextmanager
+async def connected(settings: Mapping[str, Any]) -> AsyncIterator[Connection]:
+    """A connection whose calls may take longer than the test."""
+
+    async def changed() -> None: ...
+
+    server = McpServer(**{"name": "h", **settings, "timeout_seconds": 120})
+    connection = Connection(server, changed, pause=0.01)
+    connection.start()
+    async with asyncio.timeout(30):
+        await connection.tried.wait()
+        try:
+            yield connection
+        finally:
+            await connection.stop()
+
+
+async def outcome(connection: Connection, tool: str) -> str:
+    """What a call brings, as its caller is told."""
+    try:
+        result = await connection.call(tool, {})
+    except UnansweredError as error:
+        return error.told.message
+    except PlatformError as error:
+        return error.message
+    return str(result.content[0].text)  # type: ignore[union-attr]  # the server answers with a text
+
+
+async def running(connection: Connection, server: Faulty, tool: str = "read") -> asyncio.Task[str]:
+    """A call that the server got, and answers when it is released."""
+    server.fault, server.methods, server.only = WAITS, ("tools/call",), set()
+    call = asyncio.create_task(outcome(connection, tool))
+    await server.until(tool)
+    return call
+
+
+LOGIN = {"location": "http://127.0.0.2:9/login", "content_type": "text/html"}
+JSON = {"content_type": "application/json"}
+ANSWERS: dict[str, tuple[int | str, dict[str, str], str]] = {
+    "a redirect elsewhere": (302, LOGIN, "refers to another address (status 302)"),
+    "a redirect in a circle": (307, {"location": "/mcp"}, "refers to another address (status 307)"),
+    "a redirect to nowhere": (302, {"location": "http://host:port/"}, "was lost during the request"),
+    "a wrong encoding": (
+        200,
+        {**JSON, "content_encoding": "gzip"},
+        "answered with application/json in a wrong encoding, which is not MCP",
+    ),
+    "no message": (200, JSON, "answered with application/json, which is not MCP"),
+    "nothing": (202, {}, "took the request without an answer (status 202)"),
+    "half an answer": (BREAKS_OFF, {}, "was lost during the request"),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+async def test_an_answer_that_is_not_mcp_is_told_at_once_and_takes_nothing_from_another_call(answer):
+    fault, headers, said = ANSWERS[answer]
+    async with faulty(None, **headers) as (server, settings), connected(settings) as connection:
+        other = await running(connection, server)
+        server.fault, server.only = fault, {"write"}
+        for _ in range(2):
+            assert (await outcome(connection, "write")).startswith(f"The MCP server h {said}.")
+            await server.until("ping")
+        server.released.set()
+        assert await other == "Done."
+
+
+async def test_a_server_that_has_moved_within_its_origin_is_followed():
+    async with faulty(None) as (_, settings):
+        moved = {"url": settings["url"].replace("/mcp", "/moved")}
+        async with connected(moved) as connection:
+            assert await outcome(connection, "read") == "Done."
