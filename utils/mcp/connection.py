@@ -36,6 +36,8 @@ _ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
 _LOST = "was lost during the call"
+_LOST_WITH = frozenset({None, 400, 401})
+"""What a ping fails with when the session is lost: no answer, or what many servers say of a session they do not know."""
 
 _CLOSED = (-32000, "Connection closed")
 _TERMINATED = (32600, "Session terminated")
@@ -232,20 +234,36 @@ class Connection:
                 gone.set()
 
     async def _watch(self, session: ClientSession) -> None:
-        """Ping the server regularly, until a ping or a call fails."""
+        """Ping the server regularly, and after each call that failed, until the session is lost."""
         while self._session is session and not self._closing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PING_SECONDS):
                     await self._wake.wait()
             if self._session is not session or self._closing:
                 return
-            stale, self._stale = self._stale, False
             self._wake.clear()
+            await self._look(session)
+
+    async def _look(self, session: ClientSession) -> None:
+        """Ask the server for its tools where they have changed, and else whether it is there.
+
+        Raises:
+            Exception: The session is lost. It is not where the server only refuses, such as one that gets too much.
+        """
+        from mcp.shared.exceptions import McpError
+
+        stale, self._stale = self._stale, False
+        try:
             async with asyncio.timeout(START_SECONDS):
                 if stale:
                     await self._offer(await self._listed(session))
                 else:
                     await session.send_ping()
+        except McpError as error:
+            failure = failure_in(error)
+            if failure is None or failure.status in _LOST_WITH:
+                raise
+            self._stale = self._stale or stale
 
     async def _offer(self, tools: Sequence[types.Tool]) -> None:
         """Set the list of tools, and call `changed` when it differs from the last one."""

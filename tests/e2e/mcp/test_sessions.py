@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from mcp import types
 
 from tests.e2e.mcp.faulty import BREAKS_OFF, WAITS, Faulty, faulty
 from utils.errors import PlatformError
@@ -86,3 +87,40 @@ async def test_a_server_that_has_moved_within_its_origin_is_followed():
         moved = {"url": settings["url"].replace("/mcp", "/moved")}
         async with connected(moved) as connection:
             assert await outcome(connection, "read") == "Done."
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 429, 500, 503])
+async def test_a_server_that_refuses_everything_for_a_while_takes_nothing_from_a_call_that_runs(status):
+    async with faulty(None) as (server, settings), connected(settings) as connection:
+        other = await running(connection, server)
+        server.fault, server.methods = status, ("tools/call", "ping")
+        for _ in range(2):
+            assert f"status {status}" in await outcome(connection, "write")
+            await server.until("ping")
+        server.released.set()
+        assert await other == "Done."
+        server.fault = None
+        assert await outcome(connection, "write") == "Done."
+
+
+@pytest.mark.parametrize("status", [400, 401])
+async def test_a_server_that_does_not_know_the_session_any_more_gets_a_new_one(status):
+    async with faulty(None) as (server, settings), connected(settings) as connection:
+        server.fault, server.methods = status, ("tools/call", "ping")
+        assert f"status {status}" in await outcome(connection, "write")
+        await server.until("initialize")
+        await server.until("initialize")
+        server.fault = None
+        assert await outcome(connection, "write") == "Done."
+
+
+async def test_changed_tools_that_a_server_refuses_to_list_are_asked_for_again():
+    changed = types.ServerNotification(types.ToolListChangedNotification())
+    async with faulty(None) as (server, settings), connected(settings) as connection:
+        await server.until("tools/list")
+        server.fault, server.methods = 429, ("tools/call", "tools/list")
+        await connection._heard(changed)
+        await server.until("tools/list")
+        await outcome(connection, "write")
+        await server.until("tools/list")
+        assert connection.trouble == ""
