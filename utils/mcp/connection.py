@@ -98,8 +98,8 @@ class Connection:
         """
         try:
             return await self._call(tool, arguments)
-        except _ForgottenError:  # the server was restarted and did not run the call
-            self._lose()
+        except _ForgottenError as error:  # the server was restarted and did not run the call
+            self._lose(error.session)
         try:
             return await self._call(tool, arguments)
         except _ForgottenError as error:
@@ -142,7 +142,7 @@ class Connection:
             case None:
                 return work.result()
             case McpError():
-                self._tell_failure(error)
+                self._tell_failure(session, error)
                 await self._tell_lost(session, error)
                 name, code = self.server.name, error.error.code
                 said = quoted(error.error.message, _LONGEST_MESSAGE)
@@ -151,10 +151,10 @@ class Connection:
                 raise UpstreamRefused(unknown_result(tool, error)) from error
             case RuntimeError():
                 raise UpstreamRefused(f"The result of {tool} does not have the form it promised.") from error
-        self._lose()
+        self._lose(session)
         raise UnansweredError(self._unavailable(_LOST)) from error
 
-    def _tell_failure(self, error: McpError) -> None:
+    def _tell_failure(self, session: ClientSession, error: McpError) -> None:
         """Raise where the answer is no message of the server, and have its session looked at.
 
         Raises:
@@ -165,7 +165,7 @@ class Connection:
         if failure is None:
             return
         if not failure.sent:
-            self._lose()
+            self._lose(session)
         self._wake.set()
         told = failure.told(self.server.name)
         raise (UnansweredError(told) if failure.may_have_run else told) from error
@@ -179,9 +179,9 @@ class Connection:
         """
         said = (error.error.code, error.error.message)
         if said == _TERMINATED:
-            raise _ForgottenError
+            raise _ForgottenError(session)
         if said == _CLOSED and not await _answers(session):
-            self._lose()
+            self._lose(session)
             raise UnansweredError(self._unavailable("closed the connection during the call")) from error
 
     def _unavailable(self, what: str) -> UpstreamUnavailable:
@@ -189,8 +189,10 @@ class Connection:
             f"The MCP server {self.server.name} {what}. Its tools work again when it is back."
         )
 
-    def _lose(self) -> None:
-        """Drop a broken session; the background task opens a new one."""
+    def _lose(self, session: ClientSession) -> None:
+        """Drop a broken session, unless that is done; the background task opens a new one."""
+        if self._session is not session:
+            return
         self._session = None
         self._connected.clear()
         self._wake.set()
@@ -318,7 +320,15 @@ class UnansweredError(Exception):
 
 
 class _ForgottenError(Exception):
-    """The server no longer knows the session, so it did not run the call."""
+    """The server no longer knows the session, so it did not run the call.
+
+    Attributes:
+        session: The session.
+    """
+
+    def __init__(self, session: ClientSession) -> None:
+        self.session = session
+        super().__init__()
 
 
 async def _answers(session: ClientSession) -> bool:

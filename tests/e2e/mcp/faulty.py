@@ -21,6 +21,8 @@ TOOLS: Mapping[str, Mapping[str, bool]] = {
     "set": {"readOnlyHint": False, "idempotentHint": True},
 }
 HANGS, WAITS, BREAKS_OFF, PAGE = "hangs", "waits", "breaks off", "page"
+CLOSED = "closed"
+"""The error that the client of MCP makes itself when a connection is closed, said by the server."""
 
 
 class Faulty:
@@ -55,11 +57,14 @@ class Faulty:
         if asked["method"] == "tools/call":
             self.done.append(tool)
         self.asked.put_nowait(tool or asked["method"])
+        number = {"jsonrpc": "2.0", "id": asked["id"]}
         if self.fault is not None and asked["method"] in self.methods and tool in (self.only or {tool}):
+            if self.fault == CLOSED:
+                return JSONResponse({**number, "error": {"code": -32000, "message": "Connection closed"}})
             if self.fault != WAITS:
                 return await self._fault(self.fault)
             await self.released.wait()
-        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": self._result(asked)})
+        return JSONResponse({**number, "result": self._result(asked)})
 
     async def _fault(self, fault: int | str) -> Response:
         if fault == HANGS:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp import types
 
-from tests.e2e.mcp.faulty import BREAKS_OFF, WAITS, Faulty, faulty
+from tests.e2e.mcp.faulty import BREAKS_OFF, CLOSED, WAITS, Faulty, faulty
 from utils.errors import PlatformError
 from utils.mcp.config import McpServer
 from utils.mcp.connection import Connection, UnansweredError
@@ -124,3 +124,25 @@ async def test_changed_tools_that_a_server_refuses_to_list_are_asked_for_again()
         await outcome(connection, "write")
         await server.until("tools/list")
         assert connection.trouble == ""
+
+
+async def test_a_session_that_is_found_lost_late_takes_nothing_from_the_one_that_followed_it(monkeypatch):
+    later: list[asyncio.Task[str]] = []
+
+    async def answers(_: object) -> bool:
+        """Whether the session still answers: it does not, and when this is known there is a new one."""
+        server.fault, server.methods = 401, ("tools/call", "ping")
+        await outcome(connection, "set")
+        await server.until("initialize")
+        later.append(await running(connection, server))
+        return False
+
+    monkeypatch.setattr("utils.mcp.connection._answers", answers)
+    async with faulty(None) as (server, settings), connected(settings) as connection:
+        await server.until("initialize")
+        server.fault = CLOSED
+        assert "closed the connection during the call" in await outcome(connection, "write")
+        server.fault = None
+        assert await outcome(connection, "set") == "Done."
+        server.released.set()
+        assert await later[0] == "Done."
