@@ -36,6 +36,8 @@ _ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
 _LOST = "was lost during the call"
+_LOST_WITH = frozenset({None, 400, 401})
+"""What a ping fails with when the session is lost: no answer, or what many servers say of a session they do not know."""
 
 _CLOSED = (-32000, "Connection closed")
 _TERMINATED = (32600, "Session terminated")
@@ -96,8 +98,8 @@ class Connection:
         """
         try:
             return await self._call(tool, arguments)
-        except _ForgottenError:  # the server was restarted and did not run the call
-            self._lose()
+        except _ForgottenError as error:  # the server was restarted and did not run the call
+            self._lose(error.session)
         try:
             return await self._call(tool, arguments)
         except _ForgottenError as error:
@@ -140,7 +142,7 @@ class Connection:
             case None:
                 return work.result()
             case McpError():
-                self._tell_failure(error)
+                self._tell_failure(session, error)
                 await self._tell_lost(session, error)
                 name, code = self.server.name, error.error.code
                 said = quoted(error.error.message, _LONGEST_MESSAGE)
@@ -149,10 +151,10 @@ class Connection:
                 raise UpstreamRefused(unknown_result(tool, error)) from error
             case RuntimeError():
                 raise UpstreamRefused(f"The result of {tool} does not have the form it promised.") from error
-        self._lose()
+        self._lose(session)
         raise UnansweredError(self._unavailable(_LOST)) from error
 
-    def _tell_failure(self, error: McpError) -> None:
+    def _tell_failure(self, session: ClientSession, error: McpError) -> None:
         """Raise where the answer is no message of the server, and have its session looked at.
 
         Raises:
@@ -162,8 +164,8 @@ class Connection:
         failure = failure_in(error)
         if failure is None:
             return
-        if failure.status is None:
-            self._lose()
+        if not failure.sent:
+            self._lose(session)
         self._wake.set()
         told = failure.told(self.server.name)
         raise (UnansweredError(told) if failure.may_have_run else told) from error
@@ -177,9 +179,9 @@ class Connection:
         """
         said = (error.error.code, error.error.message)
         if said == _TERMINATED:
-            raise _ForgottenError
+            raise _ForgottenError(session)
         if said == _CLOSED and not await _answers(session):
-            self._lose()
+            self._lose(session)
             raise UnansweredError(self._unavailable("closed the connection during the call")) from error
 
     def _unavailable(self, what: str) -> UpstreamUnavailable:
@@ -187,8 +189,10 @@ class Connection:
             f"The MCP server {self.server.name} {what}. Its tools work again when it is back."
         )
 
-    def _lose(self) -> None:
-        """Drop a broken session; the background task opens a new one."""
+    def _lose(self, session: ClientSession) -> None:
+        """Drop a broken session, unless that is done; the background task opens a new one."""
+        if self._session is not session:
+            return
         self._session = None
         self._connected.clear()
         self._wake.set()
@@ -232,20 +236,36 @@ class Connection:
                 gone.set()
 
     async def _watch(self, session: ClientSession) -> None:
-        """Ping the server regularly, until a ping or a call fails."""
+        """Ping the server regularly, and after each call that failed, until the session is lost."""
         while self._session is session and not self._closing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PING_SECONDS):
                     await self._wake.wait()
             if self._session is not session or self._closing:
                 return
-            stale, self._stale = self._stale, False
             self._wake.clear()
+            await self._look(session)
+
+    async def _look(self, session: ClientSession) -> None:
+        """Ask the server for its tools where they have changed, and else whether it is there.
+
+        Raises:
+            Exception: The session is lost. It is not where the server only refuses, such as one that gets too much.
+        """
+        from mcp.shared.exceptions import McpError
+
+        stale, self._stale = self._stale, False
+        try:
             async with asyncio.timeout(START_SECONDS):
                 if stale:
                     await self._offer(await self._listed(session))
                 else:
                     await session.send_ping()
+        except McpError as error:
+            failure = failure_in(error)
+            if failure is None or failure.status in _LOST_WITH:
+                raise
+            self._stale = self._stale or stale
 
     async def _offer(self, tools: Sequence[types.Tool]) -> None:
         """Set the list of tools, and call `changed` when it differs from the last one."""
@@ -300,7 +320,15 @@ class UnansweredError(Exception):
 
 
 class _ForgottenError(Exception):
-    """The server no longer knows the session, so it did not run the call."""
+    """The server no longer knows the session, so it did not run the call.
+
+    Attributes:
+        session: The session.
+    """
+
+    def __init__(self, session: ClientSession) -> None:
+        self.session = session
+        super().__init__()
 
 
 async def _answers(session: ClientSession) -> bool:

@@ -6,11 +6,15 @@ The client of MCP ends the whole session, and every call of it, with the first r
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
+from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+from pydantic import ValidationError
 
-from utils.mcp.http_failure import NOT_FOUND, HttpFailure, as_error, failed_with
+from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_error, failed_with
 
 _UNSENT = (
     httpx.ConnectError,
@@ -23,7 +27,7 @@ _UNSENT = (
 _SESSION = "mcp-session-id"
 _WHOLE = "application/json"
 _MESSAGES = (_WHOLE, "text/event-stream")
-_OK, _ACCEPTED, _REFUSED = 200, 202, 400
+_OK = 200
 
 
 class McpHttpClient(httpx.AsyncClient):
@@ -33,37 +37,68 @@ class McpHttpClient(httpx.AsyncClient):
         """Send a request, and make an answer of a failure."""
         if request.method != "POST":
             return await super().send(request, **options)
+        number = _id_of(request)
         try:
-            response = await super().send(request, **options)
-            usable = _is_usable(request, response)
-            if usable and _type_of(response).startswith(_WHOLE):
-                await response.aread()
-        except httpx.TransportError as error:
+            response = await self._followed(request, options)
+            failure = await _failure_of(number, response)
+        except httpx.RequestError as error:
             late = isinstance(error, httpx.ReadTimeout)
-            return _answer(request, HttpFailure(sent=not isinstance(error, _UNSENT), late=late))
-        if usable:
+            return _answer(request, number, HttpFailure(sent=not isinstance(error, _UNSENT), late=late))
+        if failure is None:
             return response
         await response.aclose()
-        return _answer(request, failed_with(response.status_code, response.headers))
+        return _answer(request, number, failure)
+
+    async def _followed(self, request: httpx.Request, options: Mapping[str, Any]) -> httpx.Response:
+        """The response to a message; where the server has moved it within its origin, the one from there."""
+        response = await super().send(request, **options)
+        for _ in range(self.max_redirects):
+            following = response.next_request
+            if following is None or not _is_same(request, following):
+                break
+            await response.aclose()
+            response = await super().send(following, **options)
+        return response
 
 
-def _is_usable(request: httpx.Request, response: httpx.Response) -> bool:
-    """Whether the client of MCP knows what to do: a message, a redirect, or a session that has ended."""
-    if response.status_code == NOT_FOUND:
-        return _SESSION in request.headers
-    if response.status_code == _OK and _id_of(request) is not None:
-        return _type_of(response).startswith(_MESSAGES)
-    return response.status_code < _REFUSED
+def _is_same(sent: httpx.Request, following: httpx.Request) -> bool:
+    """Whether a redirect takes the message along, and takes it and its credentials nowhere else."""
+    old, new = sent.url, following.url
+    safer = (old.scheme, old.port, new.scheme, new.port) == ("http", None, "https", None)
+    origin = old.host == new.host and (safer or (old.scheme, old.port) == (new.scheme, new.port))
+    return origin and following.method == sent.method and new.userinfo in {b"", old.userinfo}
 
 
-def _type_of(response: httpx.Response) -> str:
-    return str(response.headers.get("content-type", "")).lower()
+async def _failure_of(number: int | str | None, response: httpx.Response) -> HttpFailure | None:
+    """Why the client of MCP cannot go on with a response; it can with a message, or when its session has ended."""
+    if response.status_code == NOT_FOUND and _SESSION in response.request.headers:
+        return None
+    failure = failed_with(response.status_code, response.headers)
+    if number is None or not response.is_success:
+        return None if response.is_success else failure
+    kind = response.headers.get("content-type", "").lower()
+    if response.status_code == ACCEPTED or not kind.startswith(_MESSAGES):
+        return failure
+    if not kind.startswith(_WHOLE):
+        return None
+    try:
+        return None if _is_answer(number, await response.aread()) else failure
+    except httpx.DecodingError:
+        return replace(failure, media_type=f"{failure.media_type} in a wrong encoding")
 
 
-def _answer(request: httpx.Request, failure: HttpFailure) -> httpx.Response:
-    number = _id_of(request)
+def _is_answer(number: int | str, content: bytes) -> bool:
+    """Whether it is what a request waits for; the client of MCP drops anything else, and waits on."""
+    try:
+        message = JSONRPCMessage.model_validate_json(content).root
+    except ValidationError:
+        return False
+    return isinstance(message, JSONRPCResponse | JSONRPCError) and str(message.id) == str(number)
+
+
+def _answer(request: httpx.Request, number: int | str | None, failure: HttpFailure) -> httpx.Response:
     if number is None:
-        return httpx.Response(_ACCEPTED, request=request)
+        return httpx.Response(ACCEPTED, request=request)
     answer = {"jsonrpc": "2.0", "id": number, "error": as_error(failure)}
     return httpx.Response(_OK, json=answer, request=request)
 

@@ -13,8 +13,8 @@ from utils.mcp.words import plain
 if TYPE_CHECKING:
     from mcp.shared.exceptions import McpError
 
-NOT_FOUND, TOO_MANY = 404, 429
-_CREDENTIALS, _FORBIDDEN, _REFUSED, _FAILED = 401, 403, 400, 500
+ACCEPTED, NOT_FOUND, TOO_MANY = 202, 404, 429
+_REDIRECTED, _CREDENTIALS, _FORBIDDEN, _REFUSED, _FAILED = 300, 401, 403, 400, 500
 _CODE = -32000
 _MARK = secrets.token_hex(16)
 """The message of errors that this process makes of HTTP failures: no server can say it."""
@@ -65,6 +65,10 @@ class HttpFailure:
                 return f"failed with status {status}"
             case status if status >= _REFUSED:
                 return f"refused the request with status {status}"
+            case status if status >= _REDIRECTED:
+                return f"refers to another address (status {status})"
+            case status if status == ACCEPTED:
+                return f"took the request without an answer (status {status})"
         return f"answered with {plain(self.media_type, _LONGEST_TYPE) or 'something'}, which is not MCP"
 
     def told(self, server: str) -> PlatformError:

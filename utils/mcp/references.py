@@ -35,12 +35,16 @@ class References:
         schema: The whole schema.
         deepest: How many references may stand inside each other; what lies deeper is only named by its type.
         most: How many parts are read at most, so that no schema grows without end when its references are followed.
+
+    Attributes:
+        followed: How many references inside each other were followed up to now.
     """
 
     def __init__(self, schema: Mapping[str, Any], deepest: int, most: int) -> None:
         self._schema = schema
         self._deepest = deepest
         self._most = self._left = most
+        self.followed = 0
 
     def whole(self, part: Any) -> dict[str, Any]:
         """A part without `$ref` and `allOf`. What it holds may be read with this method too, and is not read here.
@@ -70,6 +74,7 @@ class References:
         if reference in followed or len(followed) >= self._deepest:
             named = target if isinstance(target, Mapping) else {}
             return {key: named[key] for key in ("type", "description") if key in named}
+        self.followed = max(self.followed, len(followed) + 1)
         return self.whole(Placed(target, (*followed, reference)))
 
 
@@ -97,17 +102,23 @@ def _at(part: Any, followed: tuple[str, ...]) -> Placed:
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that asks for what both ask for; where they differ in a key, the first counts."""
+    """A schema that asks for what both ask for, of each argument too; where they differ in a key, the first counts."""
     both = {**second, **first}
     if "properties" in first and "properties" in second:  # each forbids what the other one has
         both.pop("additionalProperties", None)
     for key in ("properties", "required", "allOf"):
         one, other = first.get(key), second.get(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            both[key] = {**one, **{name: shape for name, shape in other.items() if name not in one}}
+            both[key] = {**one, **{name: _both(one, name, shape) for name, shape in other.items()}}
         elif isinstance(one, list) and isinstance(other, list):
             both[key] = [*one, *other]
     return both
+
+
+def _both(first: Mapping[str, Any], name: str, shape: Any) -> Any:
+    """The shape of an argument that the first has perhaps as well."""
+    own = first.get(name, shape)
+    return shape if own == shape else {"allOf": [own, shape]}
 
 
 def _found(schema: Any, reference: str) -> Any:

@@ -8,9 +8,9 @@ server checks the arguments anyway.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
+import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,12 +82,20 @@ def arguments_of(schema: Mapping[str, Any]) -> Arguments:
 
 def _smallest(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with as much of what it refers to as it has room for."""
+    why, followed = "", _DEEPEST
     for depth in _DEPTHS:
-        with contextlib.suppress(LargeSchemaError):
-            made = _Reader(References(schema, depth, _MOST_PARTS)).root(schema)
+        if followed <= depth:  # it would be the same once more
+            continue
+        references = References(schema, depth, _MOST_PARTS)
+        try:
+            made = _Reader(references).root(schema)
             if len(json.dumps(made)) <= LARGEST_SCHEMA:
                 return made
-    raise LargeSchemaError(f"the schema of its arguments has over {LARGEST_SCHEMA:,} characters")
+            why = f"the schema of its arguments has over {LARGEST_SCHEMA:,} characters"
+        except LargeSchemaError as error:
+            why = str(error)
+        followed = references.followed
+    raise LargeSchemaError(why)
 
 
 def _named(schema: dict[str, Any]) -> Arguments:
@@ -173,7 +181,7 @@ class _Reader:
         """The arguments; one named `$ref` would be taken for a reference, and is renamed at the top only."""
         found = _mapping(whole, "properties")
         wanted = _required(whole)
-        shapes = {name: self._part(found.get(name), depth + 1) for name in [*found, *wanted]}
+        shapes = {name: self._part(found.get(name), depth + 1) for name in dict.fromkeys([*found, *wanted])}
         if depth:
             shapes.pop("$ref", None)
         made: dict[str, Any] = {"properties": shapes} if shapes else {}
@@ -249,7 +257,7 @@ def _values_of(whole: Mapping[str, Any]) -> list[Any] | None:
 def _chosen(said: dict[str, Any], types: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     """One of some values: an `enum` where all are texts, else words."""
     texts = list(dict.fromkeys(value for value in values if isinstance(value, str) and value))
-    if texts and all(value is None or value in texts for value in values):
+    if texts and all(value is None or (isinstance(value, str) and value) for value in values):
         choice = {"type": "string", "enum": texts}
         return said | (_either([choice, _NULL]) if None in values else choice)
     if values:
@@ -292,8 +300,9 @@ def _limits(kind: str, whole: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _is_number(value: Any, *types: type) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)
+def _is_number(value: Any, *types: type[float]) -> bool:
+    """Whether it is a number of these types that a request can carry: neither infinite nor larger than any `float`."""
+    return isinstance(value, types) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_pattern(value: Any) -> bool:
@@ -305,5 +314,8 @@ def _is_pattern(value: Any) -> bool:
 
 
 def _is_quiet(value: Any) -> bool:
-    """Whether a value holds nothing that a client would take for a reference."""
-    return "$ref" not in json.dumps(value)
+    """Whether a value holds nothing that a client takes for a reference, and no number that a request cannot carry."""
+    try:
+        return "$ref" not in json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False

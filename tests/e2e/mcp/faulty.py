@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -20,7 +20,9 @@ TOOLS: Mapping[str, Mapping[str, bool]] = {
     "write": {},
     "set": {"readOnlyHint": False, "idempotentHint": True},
 }
-HANGS, BREAKS_OFF, PAGE = "hangs", "breaks off", "page"
+HANGS, WAITS, BREAKS_OFF, PAGE = "hangs", "waits", "breaks off", "page"
+CLOSED = "closed"
+"""The error that the client of MCP makes itself when a connection is closed, said by the server."""
 
 
 class Faulty:
@@ -31,13 +33,21 @@ class Faulty:
         methods: The methods that it concerns.
         only: The tools that it concerns; all where empty.
         done: The names of the tools that were called.
+        asked: What was asked for, and is not yet read by the test: the names of methods, and those of tools.
+        released: Lets the calls go on that hang, or wait before they are answered.
     """
 
     def __init__(self, fault: int | str | None, *methods: str, headers: Mapping[str, str]) -> None:
         self.fault, self.methods, self.headers = fault, methods or ("tools/call",), headers
         self.only: set[str] = set()
         self.done: list[str] = []
+        self.asked: asyncio.Queue[str] = asyncio.Queue()
         self.released = asyncio.Event()
+
+    async def until(self, asked: str) -> None:
+        """Wait until the server is asked for this."""
+        while await self.asked.get() != asked:
+            pass
 
     async def answer(self, request: Request) -> Response:
         asked = await request.json()
@@ -46,9 +56,15 @@ class Faulty:
         tool = asked.get("params", {}).get("name", "")
         if asked["method"] == "tools/call":
             self.done.append(tool)
+        self.asked.put_nowait(tool or asked["method"])
+        number = {"jsonrpc": "2.0", "id": asked["id"]}
         if self.fault is not None and asked["method"] in self.methods and tool in (self.only or {tool}):
-            return await self._fault(self.fault)
-        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": self._result(asked)})
+            if self.fault == CLOSED:
+                return JSONResponse({**number, "error": {"code": -32000, "message": "Connection closed"}})
+            if self.fault != WAITS:
+                return await self._fault(self.fault)
+            await self.released.wait()
+        return JSONResponse({**number, "result": self._result(asked)})
 
     async def _fault(self, fault: int | str) -> Response:
         if fault == HANGS:
@@ -87,13 +103,18 @@ class _Half(Response):
         await send({"type": "http.response.body", "body": b"{", "more_body": True})
 
 
+async def _moved(request: Request) -> Response:
+    return RedirectResponse("/mcp", status_code=307)
+
+
 @asynccontextmanager
 async def faulty(
     fault: int | str | None, *methods: str, **headers: str
 ) -> AsyncIterator[tuple[Faulty, dict[str, Any]]]:
     """A server, and its entry in the settings."""
     server = Faulty(fault, *methods, headers={name.replace("_", "-"): said for name, said in headers.items()})
-    app = Starlette(routes=[Route("/mcp", server.answer, methods=["POST"])])
+    routes = [Route("/mcp", server.answer, methods=["POST"]), Route("/moved", _moved, methods=["POST"])]
+    app = Starlette(routes=routes)
     async with running(app) as url:
         try:
             yield server, {"url": f"{url}/mcp", "timeout_seconds": 1}

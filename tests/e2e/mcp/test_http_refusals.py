@@ -14,6 +14,7 @@ from tests.e2e.mcp.conftest import Plain
 from tests.e2e.mcp.faulty import PAGE, faulty
 from tests.ports import free_port
 from utils.events import Completed
+from utils.mcp.servers import McpServers
 from utils.messages.results import ToolProblem, parse_result
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -126,13 +127,26 @@ async def test_a_server_that_is_away_at_the_start_is_named_as_well():
     )
 
 
-async def test_a_server_that_takes_the_credentials_again_joins_and_is_no_longer_named(talk):
+@pytest.fixture
+def rebuilt(monkeypatch) -> asyncio.Event:
+    """Set when an agent has been built again with the tools of a server that joined it."""
+    done, change = asyncio.Event(), McpServers._changed
+
+    async def changed(servers: McpServers) -> None:
+        await change(servers)
+        done.set()
+
+    monkeypatch.setattr(McpServers, "_changed", changed)
+    return done
+
+
+async def test_a_server_that_takes_the_credentials_again_joins_and_is_no_longer_named(rebuilt, talk):
     async with faulty(401, "initialize") as (server, settings), asyncio.timeout(60):
         chat = await talk({"h": settings}, calls(call("h_read")), "Done.")
         assert "(status 401)" in chat.agent.mcp_note
         server.fault = None
-        while chat.agent.mcp_note:
-            await asyncio.sleep(0.02)
+        await rebuilt.wait()
+        assert chat.agent.mcp_note == ""
         await chat.ask()
         assert chat.last_result().text == "Done."
         await chat.agent.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +17,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langchain_google_genai._function_utils import convert_to_genai_function_declarations
 
-from utils.mcp.references import LargeSchemaError, UnusableSchemaError
+from utils.mcp.references import LargeSchemaError, References, UnusableSchemaError
 from utils.mcp.schema import LARGEST_SCHEMA, arguments_of
 
 CONVERSIONS: dict[str, Callable[[BaseTool], Any]] = {
@@ -32,6 +34,7 @@ async def _nothing(**arguments: Any) -> str:
 
 def check(schema: dict[str, Any]) -> None:
     """Convert it as the client of each provider does, and look for what the providers themselves refuse."""
+    json.dumps(schema, allow_nan=False)  # as the HTTP client of the providers does
     Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert not {"anyOf", "oneOf", "allOf", "not", "enum", "$ref"} & schema.keys()
@@ -126,8 +129,47 @@ def test_a_schema_that_grows_with_each_reference_stays_small():
 def test_a_schema_that_is_too_large_makes_a_tool_unusable():
     with pytest.raises(LargeSchemaError, match="20,000 characters"):
         arguments_of(of({"enum": ["x" * LARGEST_SCHEMA]}))
-    with pytest.raises(LargeSchemaError):
+    with pytest.raises(LargeSchemaError, match="2,000 parts"):
         arguments_of({"properties": {str(number): {} for number in range(5_000)}})
+
+
+def test_a_schema_without_references_is_read_once_however_large_it_is(monkeypatch):
+    read: list[Any] = []
+
+    class Counted(References):
+        def whole(self, part: Any) -> dict[str, Any]:
+            read.append(part)
+            return super().whole(part)
+
+    monkeypatch.setattr("utils.mcp.schema.References", Counted)
+    with pytest.raises(LargeSchemaError):
+        arguments_of(of({"type": "string", "pattern": "x" * LARGEST_SCHEMA}))
+    assert len(read) == 2
+
+
+def test_values_are_not_compared_with_each_other(monkeypatch):
+    compared = 0
+
+    class Value(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return super().__eq__(other)
+
+        __hash__ = str.__hash__
+
+    values = [Value(number) for number in range(1_000)]
+    assert len(sent({"enum": values})["enum"]) == len(values)
+    assert compared < 20 * len(values)
+
+
+def test_required_arguments_inside_each_other_are_each_read_once():
+    nested: dict[str, Any] = {"type": "string"}
+    for _ in range(12):
+        nested = of(nested, required=["a"])
+    assert arguments_of(nested).schema == nested
 
 
 @pytest.mark.parametrize(
@@ -169,6 +211,10 @@ def test_values_that_are_no_texts_are_told_in_words(given: Any, shown: Any):
         ("string", {}),
         ({"type": "object", "properties": {"$ref": {"type": "string"}}}, {"type": "object"}),
         ({"default": {"$ref": "#/nowhere"}}, {}),
+        ({"type": "number", "minimum": -math.inf, "maximum": 10**400}, {"type": "number"}),
+        ({"type": "integer", "exclusiveMinimum": math.nan, "maximum": 7}, {"type": "integer", "maximum": 7}),
+        ({"default": math.inf}, {}),
+        ({"type": "object", "default": {"a": [1, math.nan]}}, {"type": "object"}),
         ({"anyOf": [{"anyOf": [True, {"type": "object"}]}, {"type": "null"}]},
          {"anyOf": [{}, {"type": "object"}, {"type": "null"}]}),
     ],
@@ -200,6 +246,14 @@ def test_forms_of_all_arguments_become_one_object():
     }
 
 
+def test_an_argument_that_is_refined_keeps_what_each_part_says_of_it():
+    general, precise = {"title": "A", "minLength": 1}, {"type": "string", "description": "A name."}
+    for first, second in ((general, precise), (precise, general)):
+        assert sent(True, allOf=[of(first), of(second)]) == general | precise
+        refined = of({"$ref": "#/$defs/A"}, allOf=[of(second)], **{"$defs": {"A": first}})
+        assert arguments_of(refined).schema["properties"]["a"] == general | precise
+
+
 def test_a_name_that_no_request_can_carry_is_replaced_and_the_server_gets_its_own():
     names = ["$filter", "_filter", "über x", "config", "self", "$ref", "x" * 80]
     arguments = arguments_of(
@@ -218,9 +272,7 @@ def test_a_name_that_no_request_can_carry_is_replaced_and_the_server_gets_its_ow
 WORDS = st.sampled_from(
     ["a", "b", "string", "null", "object", "array", "any", "", "$ref", "#/$defs/a", "#/$defs/x"]
 )
-VALUES = (
-    st.none() | st.booleans() | st.integers(-2, 3) | st.floats(allow_nan=False, allow_infinity=False) | WORDS
-)
+VALUES = st.none() | st.booleans() | st.integers(-2, 3) | st.just(10**400) | st.floats() | WORDS
 KEYS = st.sampled_from(
     ["type", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "enum", "const", "default",
      "required", "additionalProperties", "patternProperties", "description", "title", "format", "pattern", "minimum",
