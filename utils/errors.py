@@ -222,12 +222,6 @@ class UpstreamRefused(PlatformError):
     code = "upstream_refused"
 
 
-class NotApproved(UpstreamRefused):
-    """The user was asked for a yes and did not give one."""
-
-    advice = "Do not try again unless the user asks for it."
-
-
 class ArgumentsRefused(PlatformError):
     """A tool does not take the arguments that it was called with. Says which, and what is allowed."""
 

@@ -15,15 +15,8 @@ from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 from pydantic import ValidationError
 
 from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_error, failed_with
+from utils.net.unsent import never_sent
 
-_UNSENT = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-    httpx.LocalProtocolError,
-)
 _SESSION = "mcp-session-id"
 _WHOLE = "application/json"
 _MESSAGES = (_WHOLE, "text/event-stream")
@@ -43,7 +36,7 @@ class McpHttpClient(httpx.AsyncClient):
             failure = await _failure_of(number, response)
         except httpx.RequestError as error:
             late = isinstance(error, httpx.ReadTimeout)
-            return _answer(request, number, HttpFailure(sent=not isinstance(error, _UNSENT), late=late))
+            return _answer(request, number, HttpFailure(sent=not never_sent(error), late=late))
         if failure is None:
             return response
         await response.aclose()

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from utils.errors import UpstreamRefused
+
 YES = frozenset(
     {"yes", "y", "send it", "approve", "approved", "i approve"}
     | {
@@ -22,6 +24,12 @@ LONGEST_SHOWN = 6_000
 _WORDS_OF_A_REPLY = 64
 """Longest reply that can approve, in characters."""
 _RUN = re.compile(r"`{3,}")
+
+
+class NotApproved(UpstreamRefused):
+    """The user was asked for a yes and did not give one."""
+
+    advice = "Do not try again unless the user asks for it."
 
 
 def approval_form(title: str, digest: str) -> dict[str, Any]:

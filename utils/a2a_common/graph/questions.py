@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.a2a_common.graph.interrupts import Reply
-from utils.errors import NotApproved, UpstreamRefused
-from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced
+from utils.errors import UpstreamRefused
+from utils.messages.approval import LONGEST_SHOWN, NotApproved, approval_form, approves, fenced
 from utils.messages.invisible import written_out
 
 
