@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import httpx
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 from pydantic import ValidationError
 
-from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_error, failed_with
+from utils.mcp.event_stream import answered
+from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_answer, failed_with, undecoded
 from utils.net.unsent import never_sent
 
 _SESSION = "mcp-session-id"
 _WHOLE = "application/json"
-_MESSAGES = (_WHOLE, "text/event-stream")
+_STREAM = "text/event-stream"
 _OK = 200
 
 
@@ -38,7 +38,9 @@ class McpHttpClient(httpx.AsyncClient):
             late = isinstance(error, httpx.ReadTimeout)
             return _answer(request, number, HttpFailure(sent=not never_sent(error), late=late))
         if failure is None:
-            return response
+            if number is None or not _type_of(response).startswith(_STREAM):
+                return response
+            return answered(response, number)
         await response.aclose()
         return _answer(request, number, failure)
 
@@ -69,15 +71,19 @@ async def _failure_of(number: int | str | None, response: httpx.Response) -> Htt
     failure = failed_with(response.status_code, response.headers)
     if number is None or not response.is_success:
         return None if response.is_success else failure
-    kind = response.headers.get("content-type", "").lower()
-    if response.status_code == ACCEPTED or not kind.startswith(_MESSAGES):
+    kind = _type_of(response)
+    if response.status_code == ACCEPTED or not kind.startswith((_WHOLE, _STREAM)):
         return failure
     if not kind.startswith(_WHOLE):
         return None
     try:
         return None if _is_answer(number, await response.aread()) else failure
     except httpx.DecodingError:
-        return replace(failure, media_type=f"{failure.media_type} in a wrong encoding")
+        return undecoded(response.status_code, response.headers)
+
+
+def _type_of(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", "")).lower()
 
 
 def _is_answer(number: int | str, content: bytes) -> bool:
@@ -92,8 +98,7 @@ def _is_answer(number: int | str, content: bytes) -> bool:
 def _answer(request: httpx.Request, number: int | str | None, failure: HttpFailure) -> httpx.Response:
     if number is None:
         return httpx.Response(ACCEPTED, request=request)
-    answer = {"jsonrpc": "2.0", "id": number, "error": as_error(failure)}
-    return httpx.Response(_OK, json=answer, request=request)
+    return httpx.Response(_OK, json=as_answer(number, failure), request=request)
 
 
 def _id_of(request: httpx.Request) -> int | str | None:

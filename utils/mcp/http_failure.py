@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from utils.errors import PlatformError, ToolTimeout, UpstreamRefused, UpstreamUnavailable
@@ -91,13 +91,20 @@ def failed_with(status: int, headers: Mapping[str, str]) -> HttpFailure:
     return HttpFailure(status, headers.get("content-type", "").split(";")[0], _seconds(headers))
 
 
-def as_error(failure: HttpFailure) -> dict[str, Any]:
-    """The failure as the error of a JSON-RPC answer."""
-    return {"code": _CODE, "message": _MARK, "data": asdict(failure)}
+def undecoded(status: int, headers: Mapping[str, str]) -> HttpFailure:
+    """The failure of a response whose body is not in the encoding that its headers tell."""
+    failure = failed_with(status, headers)
+    return replace(failure, media_type=f"{failure.media_type} in a wrong encoding")
+
+
+def as_answer(number: int | str, failure: HttpFailure) -> dict[str, Any]:
+    """The failure as the JSON-RPC answer to a request."""
+    error = {"code": _CODE, "message": _MARK, "data": asdict(failure)}
+    return {"jsonrpc": "2.0", "id": number, "error": error}
 
 
 def failure_in(error: McpError) -> HttpFailure | None:
-    """The failure in the result of `as_error`; `None` for an error of the server."""
+    """The failure in the result of `as_answer`; `None` for an error of the server."""
     data: Any = error.error.data
     return HttpFailure(**data) if error.error.message == _MARK else None
 

@@ -54,6 +54,7 @@ async def running(connection: Connection, server: Faulty, tool: str = "read") ->
 
 LOGIN = {"location": "http://127.0.0.2:9/login", "content_type": "text/html"}
 JSON = {"content_type": "application/json"}
+EVENTS = {"content_type": "text/event-stream"}
 ANSWERS: dict[str, tuple[int | str, dict[str, str], str]] = {
     "a redirect elsewhere": (302, LOGIN, "refers to another address (status 302)"),
     "a redirect in a circle": (307, {"location": "/mcp"}, "refers to another address (status 307)"),
@@ -63,6 +64,12 @@ ANSWERS: dict[str, tuple[int | str, dict[str, str], str]] = {
         {**JSON, "content_encoding": "gzip"},
         "answered with application/json in a wrong encoding, which is not MCP",
     ),
+    "events in a wrong encoding": (
+        200,
+        {**EVENTS, "content_encoding": "gzip"},
+        "answered with text/event-stream in a wrong encoding, which is not MCP",
+    ),
+    "no event": (200, EVENTS, "was lost during the request"),
     "no message": (200, JSON, "answered with application/json, which is not MCP"),
     "nothing": (202, {}, "took the request without an answer (status 202)"),
     "half an answer": (BREAKS_OFF, {}, "was lost during the request"),

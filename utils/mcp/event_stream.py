@@ -1,0 +1,50 @@
+"""An answer that comes as a stream of events: where the stream ends before it, the failure is told in its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import httpx
+
+from utils.mcp.http_failure import HttpFailure, as_answer, undecoded
+
+_RESUMABLE = (b"\nid:", b"\rid:")
+_LONGEST_MARK = 4
+_ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+def answered(response: httpx.Response, number: int | str) -> httpx.Response:
+    """The response, with an answer for certain: the client of MCP waits on when a stream ends without one.
+
+    Args:
+        response: Its events are not read yet.
+        number: The id of the request.
+    """
+    headers = [(name, said) for name, said in response.headers.multi_items() if name not in _ENCODED]
+    return httpx.Response(
+        response.status_code, headers=headers, stream=_Answered(response, number), request=response.request
+    )
+
+
+class _Answered(httpx.AsyncByteStream):
+    def __init__(self, response: httpx.Response, number: int | str) -> None:
+        self._response = response
+        self._number = number
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        failure, end, resumable = HttpFailure(), b"\n", False
+        try:
+            async for part in self._response.aiter_bytes():
+                resumable = resumable or any(mark in end + part for mark in _RESUMABLE)
+                end = (end + part)[-_LONGEST_MARK:]
+                yield part
+        except httpx.DecodingError:
+            failure = undecoded(self._response.status_code, self._response.headers)
+        except httpx.TransportError as error:
+            failure = HttpFailure(late=isinstance(error, httpx.ReadTimeout))
+        if not resumable:  # of events with an id the client asks for the rest
+            yield b"\n\ndata: " + json.dumps(as_answer(self._number, failure)).encode() + b"\n\n"
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
