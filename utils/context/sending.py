@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents.middleware import ModelRequest
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.context.called_usage import ReportedUsage
@@ -38,7 +39,14 @@ def known_tools(request: ModelRequest[Any]) -> list[Any]:
     own = list(request.tools)
     if getattr(request.model, "_llm_type", "") == MODEL_NAME:  # it looks at no history
         return own
-    return [*own, *withdrawn_tools(request.messages, own, request.response_format)]
+    return [*own, *withdrawn_tools(request.messages, own, _forms(request.response_format))]
+
+
+def _forms(wanted: Any) -> set[str]:
+    """Names of the tools by which a structured answer is given, where it is given so."""
+    if isinstance(wanted, AutoStrategy):
+        wanted = ToolStrategy(wanted.schema)
+    return {spec.name for spec in wanted.schema_specs} if isinstance(wanted, ToolStrategy) else set()
 
 
 def measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:

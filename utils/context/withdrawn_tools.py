@@ -7,11 +7,10 @@ requests have that history.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import BaseMessage
 
 from utils.messages.transcript import tool_names
@@ -25,7 +24,7 @@ NOT_OFFERED = "Not available any more: do not call it."
 
 
 def withdrawn_tools(
-    messages: Iterable[BaseMessage], tools: Sequence[Any], form: Any = None
+    messages: Iterable[BaseMessage], tools: Sequence[Any], forms: Collection[str] = ()
 ) -> list[dict[str, Any]]:
     """A declaration for each tool that was called and is not offered, in the form of OpenAI, which all clients convert.
 
@@ -34,19 +33,12 @@ def withdrawn_tools(
     Args:
         messages: The conversation.
         tools: What the request offers.
-        form: The structured answer that the request asks for, which LangChain may declare as a tool by itself.
+        forms: Names of the tools by which a structured answer is given, which LangChain declares by itself.
     """
-    offered = {_name(tool) for tool in tools} | _form_names(form)
+    offered = {*map(_name, tools), *forms}
     called = dict.fromkeys(name for name in tool_names(messages) if name not in offered)
     room = max(0, MOST_TOOLS - len(tools))
     return [_declaration(name) for name in called if _NAME.fullmatch(name)][-room:] if room else []
-
-
-def _form_names(form: Any) -> set[str]:
-    """Names of the tools by which a structured answer is given, where it is given so."""
-    if isinstance(form, AutoStrategy):
-        form = ToolStrategy(form.schema)
-    return {spec.name for spec in form.schema_specs} if isinstance(form, ToolStrategy) else set()
 
 
 def _name(tool: Any) -> str:
