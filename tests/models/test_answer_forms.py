@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from utils.a2a_common import BaseLangGraphAgent, agent_tool
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.strict.servers import Server, stream
-from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, Wire, run_strict_provider
+from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, Wire
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
@@ -69,15 +69,6 @@ class Judge(BaseLangGraphAgent):
 
 
 Agents = Callable[[str], Awaitable[Client]]
-
-
-@pytest.fixture(scope="module")
-def double() -> Iterator[StrictProvider]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "AKIADOUBLE")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "double")
-        with run_strict_provider() as provider:
-            yield provider
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

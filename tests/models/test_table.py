@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from tests.models.row import LAST, Row, Sent
 from tests.models.scribe import WRITTEN, Scribe
 from tests.models.table import ROWS
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
-from utils.llm.reply import answer_stream
 from utils.testing.live_agent import running_agent
 from utils.testing.strict.servers import Server
 from utils.testing.strict_provider import (
@@ -25,7 +24,6 @@ from utils.testing.strict_provider import (
     Reply,
     StrictProvider,
     Wire,
-    run_strict_provider,
 )
 
 pytestmark = [
@@ -34,16 +32,6 @@ pytestmark = [
 ]
 
 Agents = Callable[[Row], Awaitable[Client]]
-
-
-@pytest.fixture(scope="module")
-def double() -> Iterator[StrictProvider]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answer_stream, "LONGEST_HOLD", 60.0)  # no row is about time, and machines are slow
-        patch.setenv("AWS_ACCESS_KEY_ID", "AKIADOUBLE")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "double")
-        with run_strict_provider() as provider:
-            yield provider
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -1,12 +1,13 @@
 """The SDK's own client against a served agent, over each binding."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import grpc
 import grpc.aio
 import httpx
 import pytest
-from a2a.client import ClientConfig, create_client
+from a2a.client import Client, ClientConfig, create_client
 from a2a.compat.v0_3 import a2a_v0_3_pb2, a2a_v0_3_pb2_grpc
 from a2a.types import a2a_pb2_grpc
 from a2a.types.a2a_pb2 import (
@@ -42,14 +43,20 @@ def assert_echo(events: list[StreamResponse]) -> None:
     assert events[3].status_update.status.state == TaskState.TASK_STATE_COMPLETED
 
 
-@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
-async def test_the_sdks_client_reads_the_card_and_streams(binding):
+@asynccontextmanager
+async def echoing(binding: str) -> AsyncIterator[Client]:
+    """The client of an agent that answers with what it is asked, over one binding."""
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     app = build_app(service(url), ServerSettings.load({}))
     async with running(app, listener=listener), httpx.AsyncClient(trust_env=False, timeout=60) as http:
         config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])
-        client = await create_client(url, client_config=config)
+        yield await create_client(url, client_config=config)
+
+
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+async def test_the_sdks_client_reads_the_card_and_streams(binding):
+    async with echoing(binding) as client:
         events = [event async for event in client.send_message(REQUEST)]
         assert_echo(events)
         task = await client.get_task(GetTaskRequest(id=events[0].task.id))
@@ -65,12 +72,7 @@ async def test_separators_of_lines_in_a_text_break_no_stream(binding):
     request = SendMessageRequest(
         message=Message(message_id="m", role=Role.ROLE_USER, parts=[Part(text=text)])
     )
-    listener = loopback_socket()
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    app = build_app(service(url), ServerSettings.load({}))
-    async with running(app, listener=listener), httpx.AsyncClient(trust_env=False, timeout=60) as http:
-        config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])
-        client = await create_client(url, client_config=config)
+    async with echoing(binding) as client:
         events = [event async for event in client.send_message(request)]
         assert events[0].task.history[0].parts[0].text == text
         assert events[2].artifact_update.artifact.parts[0].text == text
