@@ -34,6 +34,7 @@ class Brain:
         says: The answers, in order; "Done." where there are no more.
         notes: What the model finds worth remembering, by a word of the message.
         questions: The questions for memories that came.
+        turns: The requests for an answer that came; questions for memories come beside them, at any time.
         asked: Set when such a question came; the double runs in a thread of its own.
         may_answer: Such a question is answered once it is set.
     """
@@ -41,6 +42,7 @@ class Brain:
     says: list[Reply] = field(default_factory=list)
     notes: Mapping[str, list[dict[str, Any]] | Fault] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
+    turns: list[ChatRequest] = field(default_factory=list)
     asked: threading.Event = field(default_factory=threading.Event)
     may_answer: threading.Event = field(default_factory=threading.Event)
 
@@ -49,6 +51,7 @@ class Brain:
 
     async def __call__(self, request: ChatRequest) -> Reply | Fault:
         if [tool.name for tool in request.tools] != ["note_memories"]:
+            self.turns.append(request)
             return self.says.pop(0) if self.says else Reply("Done.")
         self.questions.append(request.messages[-1].text)
         self.asked.set()

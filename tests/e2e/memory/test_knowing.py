@@ -35,24 +35,22 @@ def store(request: pytest.FixtureRequest) -> dict[str, str]:
 async def test_a_second_conversation_knows_what_the_first_one_said_and_another_user_does_not(
     tmp_path: Path, store: dict[str, str]
 ) -> None:
-    with run_strict_provider(Brain(notes=TAUGHT)) as double:
+    with run_strict_provider(brain := Brain(notes=TAUGHT)) as double:
         environ = double.environment("openai") | store
         async with house(tmp_path, environ) as service:
             ann = await service.person("ann")
             await ask(ann, SAID)
-            assert "Zanzibar" not in double.requests[0].messages[0].text
+            assert "Zanzibar" not in brain.turns[0].messages[0].text
             await idle()
             assert await texts(ann) == ["I work in Zanzibar."]
         async with house(tmp_path, environ) as service:  # the next process knows it too
             ann, bob = await service.person("ann"), await service.person("bob")
-            seen = len(double.requests)
             await ask(ann, "Where do I work?")
-            system = double.requests[seen].messages[0].text
+            system = brain.turns[-1].messages[0].text
             assert "<memory>\n- 2" in system
             assert "I work in Zanzibar.\n</memory>" in system
-            seen = len(double.requests)
             await ask(bob, "Where do I work?")
-            assert "Zanzibar" not in str(double.requests[seen].messages)
+            assert "Zanzibar" not in str(brain.turns[-1].messages)
             await idle()
             assert "Zanzibar" not in str(await asked(bob, action="list"))
         assert double.rejections == []
@@ -69,7 +67,7 @@ async def test_callers_without_a_name_share_no_memory(tmp_path: Path) -> None:
             with pytest.raises(UnsupportedOperationError, match="without a name"):
                 await asked(somebody, action="list")
             await ask(somebody, "Where do I work?")
-            assert "Zanzibar" not in str(double.requests[-1].messages)
+            assert "Zanzibar" not in str(brain.turns[-1].messages)
 
 
 async def test_while_it_is_off_nothing_is_asked_kept_or_offered(tmp_path: Path) -> None:
@@ -78,7 +76,7 @@ async def test_while_it_is_off_nothing_is_asked_kept_or_offered(tmp_path: Path) 
             ann = await service.person("ann")
             await ask(ann, SAID)
             assert brain.questions == []
-            assert not {"remember", "forget"} & {tool.name for tool in double.requests[-1].tools}
+            assert not {"remember", "forget"} & {tool.name for tool in brain.turns[-1].tools}
             with pytest.raises(UnsupportedOperationError, match="LONG_TERM_MEMORY is off"):
                 await asked(ann, action="list")
     assert not (tmp_path / "data" / "platform-engineer" / "memories.sqlite").exists()
@@ -87,14 +85,14 @@ async def test_while_it_is_off_nothing_is_asked_kept_or_offered(tmp_path: Path) 
 async def test_what_was_kept_before_it_was_switched_off_can_still_be_listed_and_forgotten(
     tmp_path: Path,
 ) -> None:
-    with run_strict_provider(Brain(notes=TAUGHT)) as double:
+    with run_strict_provider(brain := Brain(notes=TAUGHT)) as double:
         async with house(tmp_path, double.environment("openai")) as service:
             await ask(await service.person("ann"), SAID)
             await idle()
         async with house(tmp_path, double.environment("openai") | {"LONG_TERM_MEMORY": "off"}) as service:
             ann = await service.person("ann")
             await ask(ann, "Where do I work?")
-            assert "Zanzibar" not in str(double.requests[-1].messages)
+            assert "Zanzibar" not in str(brain.turns[-1].messages)
             assert await texts(ann) == ["I work in Zanzibar."]
             await asked(ann, action="forget-all")
             assert await asked(ann, action="list") == []
@@ -137,7 +135,7 @@ async def test_only_the_users_own_words_become_a_memory(tmp_path: Path) -> None:
             brain.says = says
             await ask(ann, "Please look at Zanzibar. Thank you very much.")
             await idle()
-            results = [said.text for said in double.requests[-2].messages if said.role == "tool"]
+            results = [said.text for said in brain.turns[-1].messages if said.role == "tool"]
             assert planted in results[0]
             assert results[1].startswith("Not remembered")
             assert results[2].startswith("Nothing was forgotten")
@@ -148,7 +146,7 @@ async def test_only_the_users_own_words_become_a_memory(tmp_path: Path) -> None:
             brain.says = [Reply("", [Call("call_4", "forget", {"what": "Zanzibar"})]), Reply("Done.")]
             await ask(ann, "Please delete the old branch.")
             await idle()
-            refused = [said.text for said in double.requests[-1].messages if said.role == "tool"]
+            refused = [said.text for said in brain.turns[-1].messages if said.role == "tool"]
             assert refused[-1].startswith("Nothing was forgotten")
             assert await texts(ann) == ["I work in Zanzibar."]
         assert double.rejections == []
@@ -167,9 +165,8 @@ async def test_a_sub_agent_is_told_no_memory(tmp_path: Path) -> None:
             await ask(ann, SAID)
             await idle()
             brain.says = [Reply("", [Call("call_1", "keys", {"request": "the value of a"})]), Reply("1.")]
-            seen = len(double.requests)
             await ask(ann, "What is the value of a?")
-            assert "Zanzibar" in double.requests[seen].messages[0].text
+            assert "Zanzibar" in brain.turns[-1].messages[0].text
             assert len(told.requests) == 1
             assert "Zanzibar" not in str(told.requests)
 
@@ -249,7 +246,7 @@ async def test_what_it_costs_is_told_with_the_next_answer(tmp_path: Path) -> Non
 
 
 async def test_what_does_not_fit_is_left_out_and_the_best_is_shown(tmp_path: Path) -> None:
-    with run_strict_provider(Brain()) as double:
+    with run_strict_provider(brain := Brain()) as double:
         environ = double.environment("openai") | {
             "LONG_TERM_MEMORY_TOKENS": "120",
             "LONG_TERM_MEMORY_ITEMS": "10",
@@ -261,7 +258,7 @@ async def test_what_does_not_fit_is_left_out_and_the_best_is_shown(tmp_path: Pat
                 await asked(ann, action="add", text=f"I like to hear about {about} before lunch.")
             assert len(await texts(ann)) == 10, "the oldest ones left"
             await ask(ann, "Tell me of Zanzibar and its harbour.")
-            system = double.requests[-1].messages[0].text
+            system = brain.turns[-1].messages[0].text
             assert "Zanzibar" in system
             assert 1 <= system.count("\n- 2") < 10
 
