@@ -145,15 +145,15 @@ def test_a_change_is_sent_only_after_a_yes(service, open_tab):
 def test_who_writes_when_an_approval_comes_goes_on_writing_and_approves_nothing(service, open_tab, begins):
     tab = open_tab(service.url)
     page = tab.page
-    held: list[Route] = []
-    page.route("**/message:stream", held.append)
-    with page.expect_request("**/message:stream"):
-        tab.ask(CHANGE)
     other = "and what is the newest commit of octocat/hello-world?"
-    if begins == "before the approval comes":
-        page.get_by_label("Message", exact=True).press_sequentially(other[:9])
-    page.unroute("**/message:stream")
-    held[0].continue_()
+
+    def first_writing(route: Route) -> None:
+        if begins == "before the approval comes":
+            page.get_by_label("Message", exact=True).press_sequentially(other[:9])
+        route.continue_()
+
+    page.route("**/message:stream", first_writing, times=1)
+    tab.ask(CHANGE)
     expect(page.get_by_text("github asks for your approval")).to_be_visible()
     written = page.get_by_label("Say something else", exact=True)
     page.keyboard.type(other[9:] if begins == "before the approval comes" else other)
