@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -67,9 +68,11 @@ async def refused(settings: DatabaseSettings) -> str:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        (f"postgresql://u:{SECRET}@127.0.0.1:1/x", startup.UNREACHABLE),
+        (f"postgresql://u:{SECRET}@127.0.0.1:1/x", startup.SILENT),
+        (f"postgresql://u:{SECRET}@/x?host=/no-such-folder", startup.UNREACHABLE),
+        (f"postgresql://u:{SECRET}@127.0.0.1:1,127.0.0.1:2/x", startup.UNREACHABLE),
         (f"postgresql://u:{SECRET}@[x", startup.UNREADABLE),
-        (f"postgresql://u:{SECRET}@no-such-host.invalid/x", startup.UNREACHABLE),
+        (f"postgresql://u:{SECRET}@no-such-host.invalid/x", startup.UNKNOWN_HOST),
     ],
 )
 async def test_a_server_that_is_not_there_is_said_at_start_without_the_password(url: str, said: str) -> None:
@@ -83,7 +86,14 @@ async def test_another_kind_of_address_is_refused_as_a_setting() -> None:
 
 
 async def test_a_database_that_does_not_exist_is_said_at_start(postgres: PostgresServer) -> None:
-    assert await refused(postgres.settings(postgres.url("none"))) == startup.UNREACHABLE
+    assert await refused(postgres.settings(postgres.url("none"))) == startup.REFUSED
+
+
+async def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://u:{SECRET}@127.0.0.1:{silent.getsockname()[1]}/x"
+        environ = {"DATABASE_URL": url, "DATABASE_CONNECT_SECONDS": "2"}
+        assert await refused(DatabaseSettings.load(environ)) == startup.SLOW
 
 
 async def test_a_server_that_is_too_old_is_refused(
@@ -378,5 +388,5 @@ async def test_the_room_that_each_agent_takes_is_told(postgres: PostgresServer) 
     (full,) = await check_database(environ)
     assert re.search(r"agent_one \d\.\d MB, agent_two \d\.\d MB$", full.message)
     (away,) = await check_database({"DATABASE_URL": f"postgresql://u:{SECRET}@127.0.0.1:1/x"})
-    assert (away.level, away.message) == ("wrong", startup.UNREACHABLE)
+    assert (away.level, away.message) == ("wrong", startup.SILENT)
     assert await check_database({}) == []

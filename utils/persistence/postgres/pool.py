@@ -130,7 +130,7 @@ class PostgresPool:
                     pair.append(connection)
                 await check_server(pair[0], pair[1])
         except (psycopg.Error, OSError) as error:  # a TimeoutError is an OSError
-            raise refusal(error) from error
+            raise await refusal(error, conninfo) from error
 
     async def _configure(self, connection: Connection) -> None:
         await connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))

@@ -5,6 +5,8 @@ No sentence quotes the address or the server's own words, which may hold a name 
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from typing import TYPE_CHECKING
 
 from utils.errors import SettingsError
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 OLDEST = 14
 """Oldest major version of PostgreSQL that this service is tested with and supported on."""
 
+POSTGRES_PORT = 5432
+"""Where PostgreSQL listens unless an address says otherwise."""
+
+KNOCK_SECONDS = 2.0
+"""Longest wait for the port of a server that did not let this process in."""
+
 VARIABLE = "DATABASE_URL"
 
 NO_DRIVER = (
@@ -23,8 +31,25 @@ NO_DRIVER = (
 )
 UNREACHABLE = (
     "The database at DATABASE_URL cannot be reached: it did not answer within DATABASE_CONNECT_SECONDS, or refused the "
-    "connection. See that it runs, that host, port, user and password are right, that the database exists, and that the server offers TLS "
-    "where the address has sslmode=require. The server's own log has the reason."
+    "connection. See that it runs, and that host, port, user, password and name of the database are right. "
+    "The server's own log has the reason."
+)
+UNKNOWN_HOST = (
+    "The host in DATABASE_URL is not known: its name cannot be resolved from here. Check how it is written, and the DNS of "
+    "this machine or cluster."
+)
+SILENT = (
+    "Nothing answers at the host and port of DATABASE_URL. See that PostgreSQL runs there, that the port is right, and that no "
+    "firewall or network policy stands between."
+)
+SLOW = (
+    "Something listens at the host and port of DATABASE_URL, but did not answer within DATABASE_CONNECT_SECONDS. See that it is "
+    "PostgreSQL, and whether it is overloaded."
+)
+REFUSED = (
+    "The server at DATABASE_URL answers, but refused the connection. See that user, password and name of the database are "
+    "right, that its pg_hba.conf lets this machine in, that it offers TLS where the address asks for it with sslmode, and "
+    "that it has connections left. The server's own log has the reason."
 )
 UNREADABLE = (
     "DATABASE_URL is no address of a PostgreSQL database: expected postgresql://user:password@host:5432/name."
@@ -44,11 +69,34 @@ def unusable(reason: str) -> SettingsError:
     return SettingsError(VARIABLE, reason)
 
 
-def refusal(error: BaseException) -> SettingsError:
-    """Why the first connection failed. libpq tells no code of it, and its text is not looked at."""
+async def refusal(error: BaseException, conninfo: str) -> SettingsError:
+    """Why the first connection failed. libpq tells no code of it, and its text is not looked at: the port is knocked at."""
     import psycopg
 
-    return unusable(UNREADABLE if isinstance(error, psycopg.ProgrammingError) else UNREACHABLE)
+    if isinstance(error, psycopg.ProgrammingError):
+        return unusable(UNREADABLE)
+    parts = psycopg.conninfo.conninfo_to_dict(conninfo)
+    hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
+    if (
+        len(hosts) != 1 or not hosts[0] or hosts[0].startswith(("/", "@"))
+    ):  # several, or a socket of this machine
+        return unusable(UNREACHABLE)
+    problem = await _knock(hosts[0], str(parts.get("port") or POSTGRES_PORT))
+    late = isinstance(error, TimeoutError | psycopg.errors.ConnectionTimeout)
+    return unusable(problem or (SLOW if late else REFUSED))
+
+
+async def _knock(host: str, port: str) -> str | None:
+    """What stands in the way of a connection to a port; `None` where one can be made."""
+    try:
+        async with asyncio.timeout(KNOCK_SECONDS):
+            _, writer = await asyncio.open_connection(host, port)
+    except socket.gaierror:
+        return UNKNOWN_HOST
+    except OSError:  # a TimeoutError is one too
+        return SILENT
+    writer.close()
+    return None
 
 
 async def check_server(first: AsyncConnection, second: AsyncConnection) -> None:
