@@ -2,6 +2,7 @@ import type { A2AAgentCard, A2AClient } from "@assistant-ui/react-a2a";
 import { connect } from "../wire/agent";
 import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
 import type { Credentials } from "../wire/credentials";
+import { Memories } from "../wire/memories";
 import { randomId } from "../wire/proof";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
@@ -14,6 +15,7 @@ const LOOK_AGAIN = 20_000;
 export class Session {
   readonly client: A2AClient;
   readonly library: Library;
+  readonly memories: Memories;
   private open: Conversation;
   private introduction = false;
   private readonly known = new Map<string, Conversation>();
@@ -25,6 +27,7 @@ export class Session {
     readonly loginProblem: string,
   ) {
     this.client = connect(credentials);
+    this.memories = new Memories(this.client);
     this.library = new Library(credentials, new Names(localStorage));
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();

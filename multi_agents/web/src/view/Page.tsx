@@ -7,6 +7,7 @@ import { attachmentsFor, partsOf } from "../conversation/files";
 import { asMessage, type Item } from "../conversation/items";
 import type { Session } from "../conversation/session";
 import type { Turn } from "../turn/turn";
+import { remembers } from "../wire/memories";
 import { name } from "../turn/visible";
 import { Announcer } from "./Announcer";
 import { DeskContext, type Desk } from "./desk";
@@ -14,6 +15,7 @@ import { Drawer } from "./Drawer";
 import { Header } from "./Header";
 import { useHealth, useStored } from "./hooks";
 import { KeyEntry } from "./KeyEntry";
+import { Remembered } from "./Remembered";
 import { Sidebar } from "./Sidebar";
 import { Thread } from "./Thread";
 import { Work } from "./Work";
@@ -28,6 +30,7 @@ export function Page({ session }: { session: Session }): ReactElement {
   const wide = useMedia(WIDE);
   const [menu, setMenu] = useState(false);
   const [drawer, setDrawer] = useState(false);
+  const [remembered, setRemembered] = useState(false);
   const [chosen, setChosen] = useState<Turn>();
   const turn = chosen && shown.items.some((item) => item.turn === chosen) ? chosen : shown.turn;
   const agent = name(health.card?.name ?? "", 60) || "agent";
@@ -53,6 +56,11 @@ export function Page({ session }: { session: Session }): ReactElement {
       <div className={`page ${menu ? "menu-open" : ""} ${work ? "with-work" : ""}`}>
         <nav className="sidebar" id="conversations" aria-label="Conversations" onKeyDown={(event) => event.key === "Escape" && setMenu(false)}>
           <Sidebar session={session} open={conversation.id} onOpen={open} />
+          {remembers(health.card) && !locked && (
+            <button type="button" className="soft" onClick={() => setRemembered(true)}>
+              What is remembered of you
+            </button>
+          )}
           {!health.card?.securityRequirements?.length && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
         </nav>
         {menu && <button type="button" className="backdrop" aria-label="Close the list" onClick={() => setMenu(false)} />}
@@ -74,6 +82,7 @@ export function Page({ session }: { session: Session }): ReactElement {
           </aside>
         )}
         {drawer && <Drawer card={health.card} turn={turn} credentials={session.credentials} onClose={() => setDrawer(false)} />}
+        {remembered && <Remembered memories={session.memories} onClose={() => setRemembered(false)} />}
         <Announcer shown={shown} />
       </div>
     </DeskContext.Provider>

@@ -14,6 +14,7 @@ export const QUESTION = `${PREFIX}question:v1`;
 export const ARTIFACT = `${PREFIX}artifact:v1`;
 export const AGENTS = `${PREFIX}agents:v1`;
 export const CONVERSATIONS = `${PREFIX}conversations:v1`;
+export const MEMORY = `${PREFIX}memory:v1`;
 
 export interface PlanStep {
   id: string;
