@@ -20,6 +20,9 @@ parameters of SQL statements, another whole requests."""
 _SERVER = "uvicorn.error"
 """Logs its start and stop, and requests only at DEBUG."""
 
+_QUOTES_REQUESTS = "a2a"
+"""The SDK's loggers: their warnings are refused requests, with the piece that could not be read. The client is told of it."""
+
 _OWN_HANDLERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 """Loggers that uvicorn gives their own handlers by default, which bypass the root logger."""
 
@@ -33,8 +36,8 @@ def configure_logging(
 ) -> None:
     """Set up structlog and route the standard library's log, uvicorn's included, through it. Call once, at the entry point.
 
-    The level applies to this service's own lines. Libraries log warnings and errors only; the web server also its start
-    and stop.
+    The level applies to this service's own lines. Libraries log warnings and errors only, the A2A SDK errors only; the
+    web server also its start and stop.
 
     Args:
         settings: Level and format.
@@ -79,6 +82,7 @@ def _route(handler: logging.Handler, level: str, ours: Sequence[str]) -> None:
     for name in ours:
         logging.getLogger(name).setLevel(chosen)
     logging.getLogger(_SERVER).setLevel(max(logging.INFO, chosen))
+    logging.getLogger(_QUOTES_REQUESTS).setLevel(max(logging.ERROR, chosen))
     for name in _OWN_HANDLERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = []

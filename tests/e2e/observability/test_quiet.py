@@ -59,6 +59,12 @@ async def test_the_fullest_log_holds_nothing_of_what_a_user_wrote(tmp_path, comm
                 }
                 answer = await http.post(f"{served.url}/", json=body, headers=HEADERS)
                 assert "result" in answer.json(), answer.text
+            wrong = {"message": {**message(""), "parts": {"text": "ALPHA42"}}}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": wrong}
+            answer = await http.post(f"{served.url}/", json=body, headers=HEADERS)
+            assert answer.json()["error"]["code"] == -32602
+            answer = await http.post(f"{served.url}/rest/message:send", json=wrong, headers=HEADERS)
+            assert answer.status_code == 400
         served.stop()
         log = served.log.read_text()
     assert "turn.ended" in log
