@@ -362,7 +362,7 @@ class Overloaded(RetryLater):
 
 
 class TooManyRequests(RetryLater):
-    """The caller sends more requests than `CALLER_REQUESTS_PER_MINUTE`, or has more open than `CALLER_OPEN_REQUESTS`."""
+    """The caller asks for more at once, or in a minute, than the settings `CALLER_REQUESTS_PER_MINUTE`, `CALLER_OPEN_REQUESTS` and `CALLER_TURNS` allow."""
 
     code = "too_many_requests"
     sentence = "You send too many requests. Try again in a moment."

@@ -75,6 +75,13 @@ class ProtectionSettings(EnvSettings):
         ge=0,
         description="Requests of one caller at once, open streams included; past it 429. 64 with AUTH_MODE, else no limit (0).",
     )
+    caller_turns: int | None = Field(
+        None,
+        alias="CALLER_TURNS",
+        ge=0,
+        description="Turns of one caller that run or wait; past it 429. Three quarters of MAX_CONCURRENT_TURNS with AUTH_MODE, else no "
+        "limit (0).",
+    )
     push_allow_private: bool = Field(
         False,
         alias="PUSH_ALLOW_PRIVATE",

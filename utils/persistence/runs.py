@@ -72,6 +72,10 @@ class RunStore(ABC):
         """That of one task."""
 
     @abstractmethod
+    async def count(self, owner: str) -> int:
+        """How many there are of an owner."""
+
+    @abstractmethod
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
 
@@ -110,6 +114,10 @@ class MemoryRuns(RunStore):
     async def row(self, task_id: str) -> RunRow | None:
         """That of one task."""
         return self._rows.get(task_id)
+
+    async def count(self, owner: str) -> int:
+        """How many there are of an owner."""
+        return sum(row.owner == owner for row in self._rows.values())
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
@@ -155,6 +163,15 @@ class SqliteRuns(RunStore):
         def read(connection: sqlite3.Connection) -> RunRow | None:
             columns = connection.execute(query, (task_id,)).fetchone()
             return RunRow(*columns) if columns else None
+
+        return await self._database.read(read)
+
+    async def count(self, owner: str) -> int:
+        """How many there are of an owner."""
+
+        def read(connection: sqlite3.Connection) -> int:
+            found = connection.execute("SELECT count(*) FROM runs WHERE owner = ?", (owner,)).fetchone()
+            return int(found[0])
 
         return await self._database.read(read)
 

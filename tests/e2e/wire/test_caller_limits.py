@@ -80,6 +80,21 @@ async def test_past_its_requests_of_a_minute_a_caller_has_to_wait() -> None:
     assert answers[-1].json()["error"]["data"][0]["reason"] == "TOO_MANY_REQUESTS"
 
 
+async def test_past_its_turns_a_caller_waits_also_with_messages_that_return_at_once() -> None:
+    gate = Gate()
+    given = {"message": message(), "configuration": {"returnImmediately": True}}
+    async with serving(gate, settings={"CALLER_TURNS": "1"}) as wire:
+        first = await wire.http.post(f"{wire.url}/rest/message:send", json=given, headers=HEADERS)
+        again = {**given, "message": message()}
+        second = await wire.http.post(f"{wire.url}/rest/message:send", json=again, headers=HEADERS)
+        other = await wire.rpc("SendMessage", {**again, "tenant": "acme"})
+        gate.go.set()
+    assert first.status_code == 200
+    assert second.status_code == 429
+    assert int(second.headers["Retry-After"]) >= 1
+    assert state(other["result"]["task"]) in ("submitted", "working")
+
+
 async def test_our_own_client_waits_until_it_is_served() -> None:
     gate = Gate()
     listener = loopback_socket()

@@ -33,6 +33,7 @@ class Replica:
         *,
         max_turns: int = 10,
         max_waiting: int = 10,
+        caller_turns: int = 0,
         takeover: float = 10,
     ) -> None:
         self.pool = pool
@@ -44,7 +45,13 @@ class Replica:
         )
         runner = TurnRunner(executor, self.log)
         self.engine = DistributedEngine(
-            self.log, self.runs, runner, self.queue, max_turns=max_turns, max_waiting=max_waiting
+            self.log,
+            self.runs,
+            runner,
+            self.queue,
+            max_turns=max_turns,
+            max_waiting=max_waiting,
+            caller_turns=caller_turns,
         )
 
     async def submit(self, *turns: Turn) -> None:

@@ -16,7 +16,7 @@ from tests.unit.engine.replicas import Replica, replica_at
 from tests.unit.engine.turns import CALL, OWNER, Executor, status_of, task_of, turn
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.server.database_command import further_tables
-from utils.errors import Draining, Overloaded, TaskBusy
+from utils.errors import Draining, Overloaded, TaskBusy, TooManyRequests
 from utils.observability.metrics import process_metrics
 from utils.persistence.postgres.migrate import upgrade
 from utils.persistence.postgres.pool import PostgresPool
@@ -95,6 +95,30 @@ async def test_the_bounded_line_counts_over_both(pair: Pair) -> None:
     pair.open_gates()
     assert await pair.first.rest(*"abcdef") == ["completed"] * 6
     assert await pair.first.state("g") == ""
+
+
+async def test_the_turns_of_one_caller_are_counted_over_both_and_another_one_is_served(
+    postgres: PostgresServer, url: str
+) -> None:
+    async with AsyncExitStack() as stack:
+        both = Pair(
+            *[
+                await stack.enter_async_context(
+                    replica_at(postgres.settings(url), Executor(resumable=True), caller_turns=2)
+                )
+                for _ in range(2)
+            ]
+        )
+        both.close_gates()
+        await both.first.submit(turn("a", conversation="x"))
+        await both.second.submit(turn("b", conversation="x"))
+        for each in both:
+            with pytest.raises(TooManyRequests):
+                await each.submit(turn("c"))
+        await both.second.submit(turn("d", owner="another"))
+        await both.where("d")
+        both.open_gates()
+        assert await both.first.rest("a", "b") == ["completed"] * 2
 
 
 async def test_a_task_that_another_replica_works_on_takes_no_second_message_and_the_same_once(

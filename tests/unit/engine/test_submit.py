@@ -9,7 +9,7 @@ import pytest
 from a2a.types.a2a_pb2 import Message, Part, Role, TaskState
 
 from tests.unit.engine.turns import CALL, OWNER, Executor, House, answer, status_of, task_of, turn
-from utils.errors import Overloaded, StorageError, TaskBusy
+from utils.errors import Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 from utils.persistence.runs import MemoryRuns, RunRow
@@ -141,6 +141,20 @@ async def test_an_answer_joins_the_history_once_and_the_executor_sees_the_task_a
     waiting = house.executor.contexts[1].current_task
     assert waiting.status.message.message_id == "Which?"
     assert [message.message_id for message in waiting.history] == ["m-1"]
+
+
+async def test_a_caller_with_all_its_turns_under_way_waits_and_another_one_is_served() -> None:
+    house = House(Executor(), max_turns=4, caller_turns=2)
+    house.executor.gate.clear()
+    await house.submit(turn("a"), turn("b", conversation="conversation of a"))
+    with pytest.raises(TooManyRequests):
+        await house.submit(turn("c"))
+    await house.submit(turn("d", owner="another"))
+    await house.executor.begun(2)
+    house.executor.gate.set()
+    assert await house.settled("a", "b") == ["completed"] * 2
+    await house.submit(turn("c"))
+    assert await house.settled("c") == ["completed"]
 
 
 class FailingRuns(MemoryRuns):

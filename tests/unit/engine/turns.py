@@ -38,7 +38,13 @@ Work = Callable[[RequestContext, EventQueue], Awaitable[None]]
 
 
 def turn(
-    task_id: str, *, conversation: str = "", message_id: str = "", text: str = "Hello.", context: str = "c"
+    task_id: str,
+    *,
+    conversation: str = "",
+    message_id: str = "",
+    text: str = "Hello.",
+    context: str = "c",
+    owner: str = OWNER,
 ) -> Turn:
     """A turn of a conversation of its own, unless one is named."""
     message = Message(
@@ -49,7 +55,7 @@ def turn(
         parts=[Part(text=text)],
     )
     request = SendMessageRequest(message=message)
-    return Turn(task_id, context, conversation or f"conversation of {task_id}", OWNER, request)
+    return Turn(task_id, context, conversation or f"conversation of {task_id}", owner, request)
 
 
 def task_of(context: RequestContext) -> Task:
@@ -147,13 +153,19 @@ class House:
     runs: RunStore = field(default_factory=MemoryRuns)
     max_turns: int = 10
     max_waiting: int = 10
+    caller_turns: int = 0
     stop_seconds: float = 5.0
 
     def __post_init__(self) -> None:
         self.log = TaskLog(self.store)
         self.runner = TurnRunner(self.executor, self.log, stop_seconds=self.stop_seconds)
         self.engine = LocalEngine(
-            self.log, self.runs, self.runner, max_turns=self.max_turns, max_waiting=self.max_waiting
+            self.log,
+            self.runs,
+            self.runner,
+            max_turns=self.max_turns,
+            max_waiting=self.max_waiting,
+            caller_turns=self.caller_turns,
         )
 
     async def submit(self, *turns: Turn) -> None:

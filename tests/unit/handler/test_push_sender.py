@@ -31,7 +31,7 @@ class Held(PushDelivery):
         self.free = asyncio.Event()
         self.heard: list[bytes] = []
 
-    async def deliver(self, config: TaskPushNotificationConfig, body: bytes) -> bool:
+    async def deliver(self, config: TaskPushNotificationConfig, body: bytes, *, owner: str = "") -> bool:
         await self.free.wait()
         self.heard.append(body)
         return True

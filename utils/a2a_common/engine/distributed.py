@@ -53,6 +53,7 @@ class DistributedEngine(TurnEngine):
         queue: The queue of all replicas.
         max_turns: Most turns that this replica runs at the same time.
         max_waiting: Most turns that wait, over all replicas.
+        caller_turns: Most turns of one caller that run or wait, over all replicas; 0 for no limit.
     """
 
     def __init__(
@@ -64,8 +65,9 @@ class DistributedEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
+        caller_turns: int = 0,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns)
         self._queue = queue
         self._most_waiting = max_waiting
         self._accepting = asyncio.Semaphore(ACCEPTING)
@@ -119,6 +121,7 @@ class DistributedEngine(TurnEngine):
 
         Raises:
             Overloaded: Too many turns wait.
+            TooManyRequests: Too many turns of the caller run or wait.
             Draining: The process is about to stop.
             TaskBusy: Another turn of the task is under way.
             UnsupportedOperationError: The task has ended.
@@ -154,6 +157,8 @@ class DistributedEngine(TurnEngine):
             if place.task_busy:
                 await self._check_same(turn)
                 return
+            if self._caller_turns:  # nobody else adds a turn meanwhile, on no replica
+                self._check_share(await self._runs.count(turn.owner))
             if not place.load.takes(self._most_waiting):
                 raise Overloaded(self._pace.retry_after(place.load.waiting))
             job = Job(turn, None, contextvars.copy_context())

@@ -33,12 +33,20 @@ class LocalEngine(TurnEngine):
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
         max_waiting: Most turns that wait.
+        caller_turns: Most turns of one caller that run or wait; 0 for no limit.
     """
 
     def __init__(
-        self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int, max_waiting: int
+        self,
+        tasks: TaskLog,
+        runs: RunStore,
+        runner: TurnRunner,
+        *,
+        max_turns: int,
+        max_waiting: int,
+        caller_turns: int = 0,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns)
         self._line = Line(max_turns, max_waiting)
 
     async def works_on(self, task_id: str, owner: str) -> bool:
@@ -83,6 +91,7 @@ class LocalEngine(TurnEngine):
 
         Raises:
             Overloaded: Too many turns wait.
+            TooManyRequests: Too many turns of the caller run or wait.
             Draining: The process is about to stop.
             TaskBusy: Another turn of the task is under way.
             UnsupportedOperationError: The task has ended.
@@ -93,6 +102,7 @@ class LocalEngine(TurnEngine):
             raise Draining(RESTART_SECONDS)
         if self.under_way(turn.task_id):
             raise TaskBusy
+        self._check_share(sum(job.turn.owner == turn.owner for job in self._jobs.values()))
         if not self._line.takes(turn.conversation):
             raise Overloaded(self._pace.retry_after(self._line.waiting))
         job = Job(turn, call, contextvars.copy_context())

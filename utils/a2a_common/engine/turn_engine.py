@@ -30,7 +30,7 @@ from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.statuses import copy_of
 from utils.a2a_common.tasks.turn import Turn, encode_turn
 from utils.a2a_common.tasks.writer import TaskWriter
-from utils.errors import Draining, PlatformError, StorageError
+from utils.errors import Draining, PlatformError, StorageError, TooManyRequests
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
@@ -52,14 +52,18 @@ class TurnEngine(ABC):
         runs: Keeps the accepted turns.
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
+        caller_turns: Most turns of one caller that run or wait; 0 for no limit.
     """
 
-    def __init__(self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int) -> None:
+    def __init__(
+        self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int, caller_turns: int
+    ) -> None:
         self._tasks = tasks
         self._runs = runs
         self._runner = runner
         self._removal = RunRemoval(runs)
         self._pace = Pace(max_turns)
+        self._caller_turns = caller_turns
         self._jobs: dict[str, Job] = {}
         self._cancels: dict[str, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
@@ -83,6 +87,7 @@ class TurnEngine(ABC):
 
         Raises:
             Overloaded: Too many turns wait.
+            TooManyRequests: Too many turns of the caller run or wait.
             Draining: The process is about to stop.
             TaskBusy: Another turn of the task is under way.
             UnsupportedOperationError: The task has ended.
@@ -111,6 +116,15 @@ class TurnEngine(ABC):
         Raises:
             StorageError: That cannot be learned.
         """
+
+    def _check_share(self, under_way: int) -> None:
+        """Leave places for others: a caller with as many turns under way as one may have gets no further one.
+
+        Raises:
+            TooManyRequests: It has.
+        """
+        if self._caller_turns and under_way >= self._caller_turns:
+            raise TooManyRequests(self._pace.retry_after(under_way))
 
     @abstractmethod
     def _forget(self, job: Job) -> None:

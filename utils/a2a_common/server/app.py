@@ -244,17 +244,26 @@ def _conversations(service: AgentService, engine: TurnEngine) -> list[Conversati
     return [Conversations(service.log, engine, deletion, service.deletion.titles)]
 
 
+def _turns_of_one(service: AgentService, settings: ServerSettings) -> int:
+    """Most turns of one caller that run or wait; 0 for no limit. The others always find places that are free."""
+    if settings.caller_turns is not None:
+        return settings.caller_turns
+    return max(1, settings.max_concurrent_turns * 3 // 4) if service.authenticator is not None else 0
+
+
 def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
     runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
-    turns, waiting = settings.max_concurrent_turns, settings.max_waiting_turns
+    limits = {
+        "max_turns": settings.max_concurrent_turns,
+        "max_waiting": settings.max_waiting_turns,
+        "caller_turns": _turns_of_one(service, settings),
+    }
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, max_turns=turns, max_waiting=waiting)
+        return LocalEngine(service.log, service.runs, runner, **limits)
     from utils.a2a_common.engine.distributed import DistributedEngine
 
-    engine = DistributedEngine(
-        service.log, service.runs, runner, service.queue, max_turns=turns, max_waiting=waiting
-    )
+    engine = DistributedEngine(service.log, service.runs, runner, service.queue, **limits)
     service.log.elsewhere.works_on = engine.works_on
     return engine
 

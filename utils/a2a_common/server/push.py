@@ -219,7 +219,7 @@ class PushSender:
             return  # it was deleted, or replaced by one for later events
         if entry.settles or lane.lost < self._policy.most_lost:
             body = MessageToJson(to_stream_response(entry.event), indent=None).encode()
-            taken = await self._delivery.deliver(webhook.config, body)
+            taken = await self._delivery.deliver(webhook.config, body, owner=webhook.owner)
             lane.lost = 0 if taken else lane.lost + 1
         if webhook.sent is not None:
             await self._note(lane, webhook, entry)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import httpx
 import structlog
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
+from utils.a2a_common.server.push_slots import PushPlaces, PushSlots
 from utils.net.url_guard import ForbiddenUrl, checked_target
 from utils.observability import catalogue
 from utils.observability.metrics import count
@@ -29,7 +31,7 @@ class PushPolicy:
         backoff: Seconds before the second try; doubles from there, with jitter.
         most_lost: Notifications in a row that a webhook may lose; then it is sent only what ends a turn, until it
             answers again.
-        parallel: Tries under way at once, over all webhooks.
+        places: Tries under way at once.
         allow_private: Accept loopback and private addresses.
     """
 
@@ -37,7 +39,7 @@ class PushPolicy:
     timeout: float = 10.0
     backoff: float = 0.5
     most_lost: int = 3
-    parallel: int = 16
+    places: PushPlaces = field(default_factory=PushPlaces)
     allow_private: bool = False
 
 
@@ -50,7 +52,7 @@ class PushDelivery:
 
     def __init__(self, policy: PushPolicy) -> None:
         self._policy = policy
-        self._slots = asyncio.Semaphore(policy.parallel)
+        self._slots = PushSlots(policy.places)
         self._client: httpx.AsyncClient | None = None
 
     async def aclose(self) -> None:
@@ -58,13 +60,13 @@ class PushDelivery:
         if self._client is not None:
             await self._client.aclose()
 
-    async def deliver(self, config: TaskPushNotificationConfig, body: bytes) -> bool:
-        """Send one notification; whether the webhook took it."""
+    async def deliver(self, config: TaskPushNotificationConfig, body: bytes, *, owner: str = "") -> bool:
+        """Send one notification of a task of `owner`; whether the webhook took it."""
         reason = ""
         for attempt in range(self._policy.attempts):
             if attempt:
                 await asyncio.sleep(backoff(attempt, first=self._policy.backoff))
-            reason, again = await self._attempt(config, body)
+            reason, again = await self._attempt(config, body, owner)
             if not reason:
                 count(catalogue.PUSHES, outcome="delivered")
                 return True
@@ -74,10 +76,10 @@ class PushDelivery:
         log.warning("push.failed", task_id=config.task_id, config_id=config.id, reason=reason)
         return False
 
-    async def _attempt(self, config: TaskPushNotificationConfig, body: bytes) -> tuple[str, bool]:
+    async def _attempt(self, config: TaskPushNotificationConfig, body: bytes, owner: str) -> tuple[str, bool]:
         """One try: why it failed (empty when it did not), and whether another may help."""
         try:
-            async with self._slots, asyncio.timeout(self._policy.timeout):
+            async with self._slots.taken(owner, _host(config.url)), asyncio.timeout(self._policy.timeout):
                 status = await self._post(config, body)
         except ForbiddenUrl as error:
             return str(error), False
@@ -107,6 +109,10 @@ class PushDelivery:
         response = await self._client.send(request, stream=True)
         await response.aclose()
         return response.status_code
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
 def _credentials(config: TaskPushNotificationConfig) -> dict[str, str]:

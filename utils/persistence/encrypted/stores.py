@@ -100,6 +100,10 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         row = await self._inner.row(task_id)
         return None if row is None else self._row(row)
 
+    async def count(self, owner: str) -> int:
+        """How many there are of an owner."""
+        return await self._inner.count(owner)
+
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
         return [self._row(row) for row in await self._inner.rows()]

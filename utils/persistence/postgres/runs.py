@@ -16,6 +16,7 @@ WHERE runs.writer <= excluded.writer
 _TAKE = "UPDATE runs SET writer = %s, attempts = %s WHERE task_id = %s AND writer <= %s"
 _REMOVE = "DELETE FROM runs WHERE task_id = %s AND writer <= %s"
 _ROWS = "SELECT task_id, conversation, owner, body, writer, attempts FROM runs ORDER BY number"
+_COUNT = "SELECT count(*) FROM runs WHERE owner = %s"
 _ROW = "SELECT task_id, conversation, owner, body, writer, attempts FROM runs WHERE task_id = %s"
 
 
@@ -52,6 +53,11 @@ class PostgresRuns(RunStore):
             return RunRow(*row) if row else None
 
         return await self._pool.run(read)
+
+    async def count(self, owner: str) -> int:
+        """How many there are of an owner."""
+        row = await self._pool.one(_COUNT, (owner,))
+        return int(row[0]) if row else 0
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
