@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from multi_agents.cli.database_check import check_database
+from multi_agents.cli.issuers_check import check_issuers
 from multi_agents.cli.model.ask import ask_models
 from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
@@ -73,6 +74,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     findings += await check_start(agents_file, at_home, entries, own)
     findings += await ask_models(environ, own)
     findings += await check_database(environ)
+    findings += await check_issuers(environ)
     findings += check_retention(environ)
     findings += check_memory(environ)
     return [*findings, *check_ports(entries), *await check_agents(entries)]

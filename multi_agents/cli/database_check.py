@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from multi_agents.cli.model.finding import Finding
 from utils.errors import PlatformError
-from utils.persistence.settings import DatabaseSettings
+from utils.persistence.settings import DatabaseSettings, Migrate
+
+NO_RIGHT = (
+    "The user in DATABASE_URL may not create the tables of the agents: give it the right to create schemas (GRANT CREATE ON "
+    "DATABASE), or have its owner run `platform-engineer db upgrade`."
+)
 
 _MEGABYTE = 1_000_000
 
@@ -17,19 +22,24 @@ async def check_database(environ: Mapping[str, str]) -> list[Finding]:
     if settings.url is None:
         return []
     try:
-        return list(_findings(await _sizes(settings)))
+        sizes, may_create = await _looked_at(settings)
     except PlatformError as error:
         return [Finding("database", "wrong", error.message)]
+    if not sizes and not may_create and settings.migrate is Migrate.START:
+        return [Finding("database", "wrong", NO_RIGHT)]
+    return list(_findings(sizes))
 
 
-async def _sizes(settings: DatabaseSettings) -> dict[str, int]:
+async def _looked_at(settings: DatabaseSettings) -> tuple[dict[str, int], bool]:
+    """The size of each agent's tables, and whether a start could create some."""
     from utils.persistence.postgres.opening import make_pool
     from utils.persistence.postgres.sizes import all_sizes
 
     pool = make_pool(settings, "doctor")
     await pool.open()
     try:
-        return await all_sizes(pool)
+        row = await pool.one("SELECT has_database_privilege(current_database(), 'CREATE')")
+        return await all_sizes(pool), bool(row and row[0])
     finally:
         await pool.close()
 

@@ -25,6 +25,11 @@ SERVICE_KEY = "service-key.json"
 
 KEYS = "keys.json"
 
+UNCHECKED = (
+    "Callers cannot be checked: the keys of AUTH_ISSUERS, the file AUTH_KEYS_FILE, or the record of used tokens cannot be read. "
+    "The log says which."
+)
+
 
 class Authenticator:
     """Knows the callers of one agent.
@@ -37,6 +42,9 @@ class Authenticator:
         fetch: Reads the keys of a provider.
         clock: Seconds since 1970.
         ticks: Seconds that only grow.
+
+    Attributes:
+        trouble: A sentence for an operator, while callers cannot be checked.
     """
 
     def __init__(
@@ -55,6 +63,7 @@ class Authenticator:
         self._service = service
         self._keys = keys
         self._clock = clock
+        self.trouble = ""
         self._providers: Mapping[str, Jwks] = {
             issuer: Jwks(issuer, fetch=fetch, clock=ticks) for issuer in settings.issuer_list
         }
@@ -65,7 +74,16 @@ class Authenticator:
         Raises:
             AuthRefused: They prove nothing.
         """
-        text = bearer_of(authorization)
+        try:
+            found = await self._found(bearer_of(authorization))
+        except AuthRefused as error:
+            if error.unchecked:
+                self.trouble = UNCHECKED
+            raise
+        self.trouble = ""
+        return found
+
+    async def _found(self, text: str) -> Principal:
         if text.startswith(PREFIX) and self.settings.mode is AuthMode.API_KEY:
             return owner_of_key(text, self._stored(), self._clock())
         token = taken_apart(text)

@@ -1,4 +1,4 @@
-"""Why a credential is refused, as a code for the log. The caller is told only that it was."""
+"""Why a credential is refused, as a code for the log. The caller is told only that it was, or could not be checked."""
 
 from __future__ import annotations
 
@@ -31,8 +31,14 @@ class Why(StrEnum):
     REVOKED = "revoked"
 
 
+_UNCHECKED = frozenset({Why.KEYS_UNAVAILABLE, Why.STORAGE})
+
+CHECKED_AGAIN_SECONDS = 5
+"""When a caller shall come again whose credential could not be checked: the pause between two tries at a provider."""
+
+
 class AuthRefused(Exception):
-    """The credential proves nothing.
+    """The credential proves nothing, or nothing is at hand that it could be checked with.
 
     Attributes:
         why: The code for the log.
@@ -41,3 +47,8 @@ class AuthRefused(Exception):
     def __init__(self, why: Why) -> None:
         super().__init__(why.value)
         self.why = why
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether the credential may be right: what it is checked with cannot be read now."""
+        return self.why in _UNCHECKED

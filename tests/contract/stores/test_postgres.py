@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from multi_agents.cli.database_check import check_database
+from multi_agents.cli.database_check import NO_RIGHT, check_database
 from tests.postgres import AGENT, PostgresServer, running_server
 from utils.errors import SettingsError, StorageError
 from utils.persistence.postgres import alone, startup
@@ -24,7 +24,7 @@ from utils.persistence.postgres.migrate import upgrade
 from utils.persistence.postgres.names import LONGEST, schema_name
 from utils.persistence.postgres.opening import open_database
 from utils.persistence.postgres.pool import PostgresPool
-from utils.persistence.postgres.probe import PoolProbe
+from utils.persistence.postgres.probe import AWAY, READ_ONLY, PoolProbe
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.postgres.secrets import SECRET_BYTES, shared_secret
 from utils.persistence.postgres.tables import METADATA
@@ -306,15 +306,34 @@ async def test_requests_wait_for_a_server_that_comes_back_and_fail_for_one_that_
         with pytest.raises(StorageError) as caught:
             await PostgresRuns(hasty).put(RunRow("t", "c", "ann", b"x"))
         assert (caught.value.code, caught.value.retryable) == ("storage_failed", True)
-        assert not await PoolProbe(hasty).succeeds()
+        assert await PoolProbe(hasty).problem() == AWAY
         waiting = asyncio.create_task(PostgresRuns(patient).put(RunRow("t", "c", "ann", b"x")))
         await asyncio.to_thread(unsteady.start)
         await waiting
         assert [row.task_id for row in await PostgresRuns(patient).rows()] == ["t"]
         async with asyncio.timeout(60):
-            while not await PoolProbe(hasty).succeeds():
+            while await PoolProbe(hasty).problem():
                 await asyncio.sleep(0.05)
         await hasty.close()
+
+
+async def test_a_database_that_became_read_only_is_told_as_that_until_it_can_be_written(
+    postgres: PostgresServer,
+) -> None:
+    url = postgres.new_database()
+    name = url.rpartition("/")[2]
+    async with AsyncExitStack() as stack:
+        pool = await opened(postgres.settings(url), stack)
+        assert await PoolProbe(pool).problem() == ""
+        for mode, told in (("on", READ_ONLY), ("off", "")):
+            postgres.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {mode}")
+            postgres.execute(
+                f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+            )
+            async with asyncio.timeout(60):
+                while (problem := await PoolProbe(pool).problem()) == AWAY:  # its connections were ended
+                    await asyncio.sleep(0.05)
+            assert problem == told
 
 
 async def test_a_listener_goes_on_after_the_server_was_away_and_is_told_to_look(
@@ -390,3 +409,13 @@ async def test_the_room_that_each_agent_takes_is_told(postgres: PostgresServer) 
     (away,) = await check_database({"DATABASE_URL": f"postgresql://u:{SECRET}@127.0.0.1:1/x"})
     assert (away.level, away.message) == ("wrong", startup.SILENT)
     assert await check_database({}) == []
+
+
+async def test_doctor_finds_a_user_that_may_not_create_the_tables(postgres: PostgresServer) -> None:
+    url = postgres.new_database()
+    postgres.execute("CREATE ROLE guest LOGIN")
+    environ = {"DATABASE_URL": url.replace("//postgres@", "//guest@")}
+    (found,) = await check_database(environ)
+    assert (found.level, found.message) == ("wrong", NO_RIGHT)
+    (later,) = await check_database({**environ, "DATABASE_MIGRATE": "never"})
+    assert later.level == "ok"

@@ -17,7 +17,11 @@ from google.protobuf import json_format
 from tests.e2e.auth.cases import Sent
 
 BINDINGS = ("JSON-RPC", "REST", "SSE", "gRPC")
-_GRPC = {grpc.StatusCode.UNAUTHENTICATED: 401, grpc.StatusCode.PERMISSION_DENIED: 403}
+_GRPC = {
+    grpc.StatusCode.UNAUTHENTICATED: 401,
+    grpc.StatusCode.PERMISSION_DENIED: 403,
+    grpc.StatusCode.UNAVAILABLE: 503,
+}
 
 
 @dataclass(frozen=True)

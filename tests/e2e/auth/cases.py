@@ -255,7 +255,7 @@ def _of_the_form() -> Iterator[Case]:
 
 def _of_the_provider() -> Iterator[Case]:
     for name in (DOWN, REDIRECTED, HUGE, PLAIN, LIAR):
-        yield Case("40", f"keys {name}", _claim(issued_by=name))
+        yield Case("40", f"keys {name}", _claim(issued_by=name), status=503)
 
 
 def service_key_in(home: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -310,7 +310,9 @@ def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Re
             return Readiness(ready=False, detail=STOPPING)
         if reason := await service.log.not_written():
             return Readiness(ready=False, detail=reason)
-        return await service.readiness()
+        state = await service.readiness()
+        trouble = service.authenticator.trouble if service.authenticator is not None else ""
+        return replace(state, detail="; ".join(filter(None, [state.detail, trouble]))) if trouble else state
 
     return readiness
 

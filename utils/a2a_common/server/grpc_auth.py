@@ -10,16 +10,17 @@ import grpc.aio
 import structlog
 
 from utils.a2a_common.server.grpc_caller import set_caller
-from utils.a2a_common.server.http.auth_gate import NOT_ALLOWED, UNKNOWN
+from utils.a2a_common.server.grpc_refusals import RETRY_AFTER
+from utils.a2a_common.server.http.auth_gate import NOT_ALLOWED, UNCHECKED, UNKNOWN
 from utils.auth.authenticator import Authenticator
 from utils.auth.principal import Principal, Right
-from utils.auth.refusal import AuthRefused
+from utils.auth.refusal import CHECKED_AGAIN_SECONDS, AuthRefused
 
 log = structlog.get_logger(__name__)
 
 
 class AuthInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]
-    """Ends a call with UNAUTHENTICATED or PERMISSION_DENIED before it is read."""
+    """Ends a call with UNAUTHENTICATED, PERMISSION_DENIED or UNAVAILABLE before it is read."""
 
     def __init__(self, authenticator: Authenticator) -> None:
         self._authenticator = authenticator
@@ -65,7 +66,10 @@ class AuthInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]
         try:
             caller = await self._authenticator.caller(sent)
         except AuthRefused as error:
-            log.warning("auth.refused", code=error.why.value, status=401)
+            log.warning("auth.refused", code=error.why.value, status=503 if error.unchecked else 401)
+            if error.unchecked:
+                context.set_trailing_metadata(((RETRY_AFTER, str(CHECKED_AGAIN_SECONDS)),))
+                await context.abort(grpc.StatusCode.UNAVAILABLE, UNCHECKED)
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, UNKNOWN)
             return None
         if not caller.may(self._authenticator.agent, Right.USE):

@@ -23,6 +23,8 @@ POSTGRES_PORT = 5432
 KNOCK_SECONDS = 2.0
 """Longest wait for the port of a server that did not let this process in."""
 
+READ_ONLY_QUERY = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+
 VARIABLE = "DATABASE_URL"
 
 NO_DRIVER = (
@@ -110,7 +112,7 @@ async def check_server(first: AsyncConnection, second: AsyncConnection) -> None:
         raise unusable(TOO_OLD.format(found=major, oldest=OLDEST))
     if await _shares_sessions(first, second):
         raise unusable(POOLED)
-    if await _one(first, "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"):
+    if await _one(first, READ_ONLY_QUERY):
         raise unusable(READ_ONLY)
 
 

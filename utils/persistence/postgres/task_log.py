@@ -34,12 +34,6 @@ from utils.persistence.task_states import TERMINAL
 _ZERO = "\x00"
 """A character that no stored id has, since PostgreSQL's texts cannot hold it."""
 
-NOT_WRITTEN = (
-    "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL does not answer. See that it runs and can be reached "
-    "from here; this process goes on by itself then. The log has the details."
-)
-"""What an operator is told while it is away. The address is not quoted: it may hold a name or a password."""
-
 CHANNEL = "tasks"
 """Notified with a task's id when events of it are stored, or another attempt claims it."""
 
@@ -109,8 +103,8 @@ class PostgresTaskLogStore(TaskLogStore):
         """Nothing to close."""
 
     async def not_written(self) -> str:
-        """That the database does not answer, where it does not."""
-        return "" if await self._probe.succeeds() else NOT_WRITTEN
+        """What keeps the database from being written, where something does."""
+        return await self._probe.problem()
 
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""

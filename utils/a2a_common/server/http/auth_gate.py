@@ -16,7 +16,7 @@ from utils.a2a_common.protocol.forbidden import Forbidden, noting_forbidden
 from utils.a2a_common.server.http.answers import local_path, refusal
 from utils.auth.authenticator import Authenticator
 from utils.auth.principal import Principal, Right, scope_for
-from utils.auth.refusal import AuthRefused
+from utils.auth.refusal import CHECKED_AGAIN_SECONDS, AuthRefused
 
 log = structlog.get_logger(__name__)
 
@@ -27,6 +27,10 @@ PUBLIC = frozenset(
 METRICS = "/metrics"
 
 UNKNOWN = "Credentials are needed, and what was sent is none that this agent takes. See its card."
+UNCHECKED = (
+    "Who you are cannot be checked right now: the identity provider, or the file of keys, cannot be read. Your credentials may "
+    "be right. Try again in a moment."
+)
 NOT_ALLOWED = "These credentials do not allow that."
 
 
@@ -52,7 +56,7 @@ class Known(BaseUser):
 
 
 class AuthGate:
-    """Answers 401 to a caller who is not known, and 403 to one who may not use this agent.
+    """Answers 401 to a caller who is not known, 403 to one who may not use this agent, 503 where that cannot be checked.
 
     Args:
         app: What is guarded.
@@ -79,8 +83,9 @@ class AuthGate:
         try:
             caller = await self._authenticator.caller(Headers(scope=scope).getlist("authorization"))
         except AuthRefused as error:
-            log.warning("auth.refused", code=error.why.value, status=401)
-            await self._unknown(scope)(scope, receive, send)
+            response = self._unchecked(scope) if error.unchecked else self._unknown(scope)
+            log.warning("auth.refused", code=error.why.value, status=response.status_code)
+            await response(scope, receive, send)
             return
         if not caller.may(agent, right):
             log.warning("auth.refused", code="scope", status=403)
@@ -115,6 +120,11 @@ class AuthGate:
                     await send(message)
 
             await self._app(scope, receive, answer)
+
+    def _unchecked(self, scope: Scope) -> Response:
+        response = refusal(scope, 503, UNCHECKED)
+        response.headers["Retry-After"] = str(CHECKED_AGAIN_SECONDS)
+        return response
 
     def _unknown(self, scope: Scope) -> Response:
         response = refusal(scope, 401, UNKNOWN)
