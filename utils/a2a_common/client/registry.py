@@ -124,7 +124,7 @@ class _Doubt:
     async def wait(self, seconds: float) -> None:
         """Wait so long, or until a doubt begins."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_SECONDS if seconds is None else seconds):
+            async with asyncio.timeout(seconds):
                 await self._begun.wait()
         self._begun.clear()
 
@@ -217,7 +217,7 @@ class SubAgentRegistry:
     async def until_one_joins(self, seconds: float) -> None:
         """Wait until the card of one of the agents is known and told, or so long."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_SECONDS if seconds is None else seconds):
+            async with asyncio.timeout(seconds):
                 await self._joined.wait()
 
     async def looked_at(self, names: Collection[str], seconds: float | None = None) -> None:
