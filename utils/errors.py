@@ -67,12 +67,14 @@ class PlatformError(Exception):
         retryable: Whether the same request may succeed later without a change.
         message: One plain sentence, safe to show.
         advice: What a model is told besides where a tool failed so; never shown to a user.
+        quoted: What the other side wrote, which a model is told besides, as a quotation; never shown to a user.
         sentence: The message of an error that is raised without one.
     """
 
     code: str = INTERNAL
     retryable: bool = False
     advice: str = ""
+    quoted: str = ""
     sentence: str = ""
 
     def __init__(self, message: str = "") -> None:

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 PROBLEM = "problem"
-"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "fatal"}`."""
+"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "retryable", "fatal", "quotes"}`: the last one tells
+whether the message has words of the other side."""
 
 DELEGATION = "delegation"
 """Key of a tool's `metadata` that marks it as another agent."""
@@ -225,8 +226,9 @@ def _kind(cause: BaseException | None) -> str:
 def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
         log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
+        note = " ".join(filter(None, (error.advice, error.quoted)))
         problem = ToolProblem(
-            error=error.code, message=error.message, retryable=error.retryable, note=error.advice or None
+            error=error.code, message=error.message, retryable=error.retryable, note=note or None
         )
     else:
         log.error("tool.crashed", tool=name, exc_info=error)
@@ -243,6 +245,7 @@ def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessa
                 "message": problem.message,
                 "retryable": problem.retryable,
                 "fatal": fatal,
+                "quotes": isinstance(error, PlatformError) and bool(error.quoted),
             }
         },
     )
