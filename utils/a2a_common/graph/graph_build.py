@@ -60,6 +60,7 @@ async def build_graph(
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
     reasoning = agent.runtime.settings.llm.show_reasoning
     takes = file_types(agent.runtime.model)
+    form = agent.answer_schema.__name__ if agent.answer_schema is not None else ""
     dated = agent.runtime.settings.llm.provider is not ModelProvider.EMBEDDED
     options: dict[str, Any] = {
         "model": agent.runtime.model,
@@ -81,6 +82,7 @@ async def build_graph(
             reasoning=reasoning,
             takes=takes,
             dated=dated,
+            form=form,
         )
     if not isinstance(own, StateGraph):
         raise SettingsError(
@@ -91,5 +93,13 @@ async def build_graph(
     if not agents:
         raise SettingsError("graph", f"The graph of the agent {agent.name} has no node that is parts.agent.")
     return BuiltGraph(
-        graph, system, tools, writer=min(agents), agents=agents, reasoning=reasoning, takes=takes, dated=dated
+        graph,
+        system,
+        tools,
+        writer=min(agents),
+        agents=agents,
+        reasoning=reasoning,
+        takes=takes,
+        dated=dated,
+        form=form,
     )
