@@ -25,6 +25,7 @@
     ├── ChangeRefused               a tool was asked for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
     ├── OutcomeUnknown              a tool was cut off by the death of its process, and may have had its effect
+    ├── StateConflict               tool calls of one reply changed the same key of an agent's own state
     ├── DeadlineExceeded            a turn took longer than it may
     ├── NoAnswer                    a turn ended without an answer
     ├── RetrievalFailed             the document index could not be searched
@@ -278,6 +279,12 @@ class IngestFailed(PlatformError):
     """A document could not be read or indexed."""
 
     code = "ingest_failed"
+
+
+class StateConflict(PlatformError):
+    """Tool calls of one reply changed the same key of an agent's own state, which has no reducer."""
+
+    code = "state_conflict"
 
 
 class DelegationFailed(PlatformError):

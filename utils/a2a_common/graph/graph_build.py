@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.graph_run import BuiltGraph
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.tools import BaseTool
     from langgraph.graph import StateGraph
+    from langgraph.graph.state import CompiledStateGraph
 
 
 class GraphAgent(Protocol):
@@ -53,8 +53,9 @@ async def build_graph(
     Raises:
         SettingsError: The agent's own graph has no node that is `parts.agent`, or is compiled already.
     """
-    from langchain.agents import create_agent
     from langgraph.graph import StateGraph
+
+    from utils.a2a_common.graph.state_conflict import own_keys
 
     stay_in_place_unless_traced()
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
@@ -72,11 +73,12 @@ async def build_graph(
         "context_schema": AgentRequest,
         "name": agent.name,
     }
-    parts = GraphParts(partial(create_agent, **options), agent.runtime.model, tools)
+    made = _maker(options, own_keys(agent.state_schema))
+    parts = GraphParts(made, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
         return BuiltGraph(
-            create_agent(**options, checkpointer=checkpointer),
+            made(checkpointer=checkpointer),
             system,
             tools,
             reasoning=reasoning,
@@ -103,3 +105,22 @@ async def build_graph(
         dated=dated,
         form=form,
     )
+
+
+def _maker(
+    options: Mapping[str, Any], own: Collection[str]
+) -> Callable[..., CompiledStateGraph[Any, Any, Any, Any]]:
+    """Makes LangChain's agent graph; where the agent has state of its own, with an eye on calls that change it at once."""
+    from langchain.agents import create_agent
+
+    from utils.a2a_common.graph.state_conflict import StateChanges, keep_last
+
+    def made(**more: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
+        if not own:
+            return create_agent(**options, **more)
+        changes = StateChanges()
+        graph = create_agent(**{**options, "middleware": [changes, *options["middleware"]]}, **more)
+        changes.keys = keep_last(graph, own)
+        return graph
+
+    return made
