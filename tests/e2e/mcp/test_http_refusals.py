@@ -16,7 +16,6 @@ from tests.e2e.mcp.faulty import PAGE, faulty
 from tests.ports import free_port
 from utils.events import Completed
 from utils.mcp.connection import Connection
-from utils.mcp.servers import McpServers
 from utils.messages.results import ToolProblem, parse_result
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -127,19 +126,6 @@ async def test_a_server_that_is_away_at_the_start_is_named_as_well():
         "the MCP server h is not connected: it cannot be reached; "
         "the MCP server bad is not connected: FileNotFoundError"
     )
-
-
-@pytest.fixture
-def rebuilt(monkeypatch) -> asyncio.Event:
-    """Set when an agent has been built again with the tools of a server that joined it."""
-    done, change = asyncio.Event(), McpServers._changed
-
-    async def changed(servers: McpServers) -> None:
-        await change(servers)
-        done.set()
-
-    monkeypatch.setattr(McpServers, "_changed", changed)
-    return done
 
 
 async def test_a_server_that_takes_the_credentials_again_joins_and_is_no_longer_named(rebuilt, talk):
