@@ -22,7 +22,7 @@ from utils.a2a_common.graph.contained_tool import contained
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.a2a_common.tasks.begun_effects import forget_effect, note_effect
+from utils.a2a_common.tasks.begun_effects import forget_effect, note_cut, note_effect
 from utils.errors import (
     INTERNAL,
     TOOL_CRASHED,
@@ -119,6 +119,8 @@ class ToolBoundary(AgentMiddleware):
                     raise
                 except asyncio.CancelledError as error:
                     if _is_canceled():
+                        if _may_have_an_effect(request):
+                            note_cut(name)
                         raise
                     result = _problem_message(error, call_id, name)  # of something that the tool waited for
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - the tool boundary: every error is an answer
