@@ -80,7 +80,7 @@ class Talk:
     async def until_offered(self, name: str) -> None:
         """Wait until the agent's graph has a tool of this name."""
         async with asyncio.timeout(60):
-            while name not in {tool.name for tool in self.agent._built.tools}:
+            while (built := self.agent._built) is None or name not in {tool.name for tool in built.tools}:
                 self._rebuilt.clear()
                 await self._rebuilt.wait()
 
