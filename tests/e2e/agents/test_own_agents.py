@@ -33,7 +33,7 @@ from utils.errors import SettingsError
 from utils.events import ArtifactAdded, FileBytes, StatusText
 from utils.testing.contract.client import client_of, state_of, text_of
 from utils.testing.live_agent import running_agent
-from utils.testing.scripted_model import Script, ScriptedModel, call, calls
+from utils.testing.scripted_model import Script, ScriptedModel, ScriptedReply, call, calls
 
 
 class TicketState(ContextState):
@@ -194,7 +194,7 @@ class AskingShop(Shop):
         return Command(update={"basket": [thing], "messages": [said]})
 
 
-def both(*things: str) -> AIMessage:
+def both(*things: str) -> ScriptedReply:
     """One reply with a call for each thing."""
     return calls(*(call("put", f"c{number}", thing=thing) for number, thing in enumerate(things)))
 

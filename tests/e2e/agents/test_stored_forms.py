@@ -40,7 +40,7 @@ class Judge(BaseLangGraphAgent):
     answer_schema = Verdict
 
 
-RED = {"safe": False, "reason": "Tests are red."}
+RED: dict[str, Any] = {"safe": False, "reason": "Tests are red."}
 
 
 @pytest.fixture
