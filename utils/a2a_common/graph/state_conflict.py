@@ -19,7 +19,7 @@ from langgraph.channels import LastValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from utils.errors import StateConflict
+from utils.errors import PlatformError
 
 CHANGED = "changed_state"
 """Key of a tool message's `additional_kwargs` that lists the keys without a reducer that the call has changed."""
@@ -28,6 +28,12 @@ CONFLICT = (
     "Several tools changed {keys} of this agent's state at once, and only the last change was kept, because nothing says how they are joined. "
     "Look what was kept, and ask for one change at a time. Whoever wrote the agent can give the key a reducer in `state_schema`."
 )
+
+
+class StateConflict(PlatformError):
+    """Tool calls of one reply changed the same key of an agent's own state, which has no reducer."""
+
+    code = "state_conflict"
 
 
 class LastOfStep(LastValue[Any]):
