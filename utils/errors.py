@@ -25,6 +25,7 @@
     ├── ChangeRefused               a tool was asked for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
     ├── OutcomeUnknown              a tool was cut off by the death of its process, and may have had its effect
+    ├── StateConflict               two calls changed one key of an agent's state: `utils.a2a_common.graph.state_conflict`
     ├── DeadlineExceeded            a turn took longer than it may
     ├── NoAnswer                    a turn ended without an answer
     ├── RetrievalFailed             the document index could not be searched
@@ -66,13 +67,14 @@ class PlatformError(Exception):
         code: Stable, lower-case identifier that programs may compare.
         retryable: Whether the same request may succeed later without a change.
         message: One plain sentence, safe to show.
-        advice: What a model is told besides where a tool failed so; never shown to a user.
+        advice, quoted: What a model is told besides, of ours and in the other side's words; never shown to a user.
         sentence: The message of an error that is raised without one.
     """
 
     code: str = INTERNAL
     retryable: bool = False
     advice: str = ""
+    quoted: str = ""
     sentence: str = ""
 
     def __init__(self, message: str = "") -> None:

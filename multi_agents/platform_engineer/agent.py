@@ -15,7 +15,7 @@ from multi_agents.platform_engineer.sub_agents import sub_agents
 from multi_agents.platform_engineer.subject import is_other_subject
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
-from utils.a2a_common.protocol.memories import MEMORY_EXTENSION
+from utils.a2a_common.protocol.memories import MEMORY_DESCRIPTION, MEMORY_EXTENSION
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
@@ -23,6 +23,7 @@ from utils.a2a_common.protocol.trust import Trust
 from utils.auth.settings import TrustSettings
 from utils.events import (
     AgentEvent,
+    ArtifactAdded,
     Completed,
     InputRequired,
     PlanUpdated,
@@ -38,6 +39,7 @@ from utils.settings import ModelProvider, SubAgentSettings
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.tools import BaseTool
+    from langgraph.types import StateSnapshot
 
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.memory.remembering import Remembering
@@ -52,11 +54,6 @@ if TYPE_CHECKING:
     from utils.persistence.stores import Contexts, Delegations
 
 log = structlog.get_logger(__name__)
-
-LOOK_SECONDS = 5.0
-"""How long the first requests after a start wait for the first look at the agents."""
-
-MEMORY_DESCRIPTION = "A data part that lists, searches, adds or forgets what is remembered of the caller."
 
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
@@ -259,6 +256,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Passes on what is an answer, offers the agents that fit, tells the plan before its steps begin, saves results."""
         from multi_agents.platform_engineer.agent_selector import AgentSelector
+        from multi_agents.platform_engineer.early_answers import EarlyAnswers
         from multi_agents.platform_engineer.node_outputs_middleware import NodeOutputsMiddleware
         from multi_agents.platform_engineer.passed_answer import PassedAnswer
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
@@ -269,6 +267,8 @@ class PlatformEngineer(BaseLangGraphAgent):
             (
                 # model: a sub-agent's answer to all of the request is the answer, and no model is asked
                 PassedAnswer(),
+                # model: it is told which results the user has read already, beside a question of another agent
+                EarlyAnswers(),
                 # model: where all remedies failed, the results are put into words with a small prompt
                 SynthesisFallback(self._settings.synthesis_turns),
                 # model: of many sub-agents those are offered that fit the conversation
@@ -287,7 +287,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         2. A message that speaks of something else than the question that waits is no answer: `_heard`.
         3. A recovered request counts what its sub-agents have used; what is remembered of the user joins it.
         4. An agent that restarts while it waits for the answer is waited for.
-        5. Events of the turn pass as they are, but the plan, which is told whole whenever it changes.
+        5. Events pass as they are, but the plan, told whole whenever it changes; other agents' answers come before a question.
         6. After the end the turn may be remembered, and what may be asked next is foretold.
         """
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
@@ -315,6 +315,9 @@ class PlatformEngineer(BaseLangGraphAgent):
                     self._remembering.begin(request, self._built, self._config(request), self._after)
                 if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
                     yield foretold
+                if isinstance(event, InputRequired):
+                    for answer in await self._early_answers(request):
+                        yield answer
                 if not isinstance(event, PlanUpdated):
                     yield event
                 updated = plan.apply(event)
@@ -325,7 +328,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         """Wait for the first look at the agents; where it finds none, for one that starts with this process, as readiness does."""
         agents = [agent.name for agent in self._registry.agents]
         if not self._registry.looked_at_all:
-            await self._registry.looked_at(agents, LOOK_SECONDS)
+            await self._registry.looked_at(agents)
         left = min(self._starting_for, Deadline(request.deadline).left)
         if agents and not self._registry.has_joined and left > 0:
             yield StatusText(f"Waiting for {', '.join(agents)} to start.")
@@ -336,17 +339,25 @@ class PlatformEngineer(BaseLangGraphAgent):
         """Seconds for which agents that are not up yet are still expected to start."""
         return max(0.0, self._made + self._settings.wait_seconds - time.monotonic())
 
+    async def _early_answers(self, request: AgentRequest) -> Sequence[ArtifactAdded]:
+        """What the agents that were asked beside the one that asks the user have answered."""
+        from multi_agents.platform_engineer.early_answers import early_answers
+
+        return await early_answers(await self._state(request), request, self._middlewares.context.whole_text)
+
     async def _left(self, request: AgentRequest) -> Sequence[Call]:
         """The delegations that the model asked for last before the process died."""
         from multi_agents.platform_engineer.task_plan import delegations_left
 
+        messages = (await self._state(request)).values.get("messages", ())
+        return delegations_left(messages, {agent.name for agent in self._registry.known})
+
+    async def _state(self, request: AgentRequest) -> StateSnapshot:
         if self._built is None:
             await self.build()
         assert self._built is not None
-        state = await self._built.graph.aget_state(self._config(request))
-        return delegations_left(
-            state.values.get("messages", ()), {agent.name for agent in self._registry.known}
-        )
+        state: StateSnapshot = await self._built.graph.aget_state(self._config(request))
+        return state
 
     async def _counted(self, request: AgentRequest) -> AgentRequest:
         """Return a recovered request with what its remote tasks had used before the process died."""
@@ -358,15 +369,9 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     def _foretold(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
         """What the user is likely to ask next; another agent does not need it."""
-        from multi_agents.platform_engineer.suggestions import likely_next
+        from multi_agents.platform_engineer.suggestions import foretold
 
-        done = [] if request.delegation else plan.done
-        asked = {step.agent for step in done}
-        examples = {
-            agent.name: agent.offered_examples for agent in self._registry.known if agent.name in asked
-        }
-        requests = likely_next([request.text, *(step.title for step in done)], examples)
-        return SuggestionsReady(requests) if requests else None
+        return None if request.delegation else foretold(request.text, plan.done, self._registry.known)
 
     async def _heard(self, request: AgentRequest) -> AgentRequest:
         """Return the request; clear `resumes` if the user changed the subject, and cancel what waits for the answer."""

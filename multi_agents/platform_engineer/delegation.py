@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Container
+from collections.abc import AsyncGenerator, Container
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid5
@@ -22,6 +22,7 @@ from multi_agents.platform_engineer.conversation_below import delete_below, forg
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.delegation_words import asked_again, description_of, not_made
+from multi_agents.platform_engineer.early_answers import WholeText, seen_before
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import content_for, in_words, passed_files
@@ -65,12 +66,6 @@ if TYPE_CHECKING:
     from utils.settings import SubAgentSettings
 
 log = structlog.get_logger(__name__)
-
-_LOOK_SECONDS = 5.0
-"""How long an answer waits for the first look at the agents after a start."""
-
-WholeText = Callable[[str, str], Awaitable[str | None]]
-"""Reads the whole text of a shortened result by thread and handle."""
 
 
 def _said(request: str) -> str:
@@ -140,7 +135,7 @@ class Delegation:
         """Wait for the agents that wait for the user's answer while they restart; ask again where one does not come back."""
         waiting = await self.waiting(request.task_id)
         names = {record.agent for record in waiting}
-        while missing := await self._registry.missing(names, _LOOK_SECONDS):
+        while missing := await self._registry.missing(names):
             record = next(each for each in waiting if each.agent == missing[0])
             left = min(self._registry.back_within(record.agent), Deadline(request.deadline).left)
             if left <= 0:
@@ -204,19 +199,22 @@ class Delegation:
         if kept is None:
             kept = await self._begin(name, request, cause, runtime.context)
         replies: list[Reply] = []
+        seen: dict[str, list[str]] = {}
         while True:
             for question in kept.questions[len(replies) :]:
                 replies.append(Reply.of(interrupt(dict(question))))
+                seen = seen_before(kept, await self._delegations.of_task(kept.parent_task_id))
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
-                seen, nothing = await self._files.view(task), SUB_AGENT_NO_ANSWER.format(agent=name)
+                view, nothing = await self._files.view(task), SUB_AGENT_NO_ANSWER.format(agent=name)
                 return ToolMessage(
-                    content_for(seen, self._files.takes, nothing),
+                    content_for(view, self._files.takes, nothing),
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={
                         FINISHED_AT: time.time(),
                         **in_words(task),
+                        **seen,
                         **whole_answer(task, own=self._scopes.is_own(name), asked=bool(replies)),
                     },
                     artifact=data_of(task),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import AIMessage, ToolMessage
 
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
+from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.a2a_common.protocol.shares import Shares
 from utils.messages.approval import LONGEST_SHOWN, approval_form, fenced
 from utils.messages.invisible import written_out
@@ -86,6 +87,6 @@ def _before(messages: Sequence[BaseMessage], call_id: str) -> Sequence[BaseMessa
 def _is_result(message: BaseMessage, is_own: Callable[[str], bool]) -> bool:
     if not isinstance(message, ToolMessage):
         return False
-    return is_of_mcp_server(message) or (
-        FINISHED_AT in message.additional_kwargs and is_own(message.name or "")
-    )
+    told = message.additional_kwargs
+    has_words = FINISHED_AT in told or bool(told.get(PROBLEM, {}).get("quotes"))
+    return is_of_mcp_server(message) or (has_words and is_own(message.name or ""))

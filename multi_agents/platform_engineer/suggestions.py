@@ -10,9 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from utils.context.summarisers.words import joins, stem
+from utils.events import SuggestionsReady
+
+if TYPE_CHECKING:
+    from utils.a2a_common.client.registry import SubAgent
+    from utils.events import PlanStep
 
 MOST = 3
 """Requests that are foretold."""
@@ -55,6 +61,20 @@ def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most
         if _is_near(each, wanted) and not any(_alike(each, _words(text)) for text in said)
     }
     return _unlike([text for text in sorted(scores, key=lambda text: -scores[text]) if scores[text]], most)
+
+
+def foretold(text: str, done: Sequence[PlanStep], known: Iterable[SubAgent]) -> SuggestionsReady | None:
+    """What is offered after an answer, where anything is.
+
+    Args:
+        text: The user's request.
+        done: The steps that were done for it.
+        known: The agents, of which those that did a step are asked for examples.
+    """
+    asked = {step.agent for step in done}
+    examples = {agent.name: agent.offered_examples for agent in known if agent.name in asked}
+    requests = likely_next([text, *(step.title for step in done)], examples)
+    return SuggestionsReady(requests) if requests else None
 
 
 def _is_near(candidate: set[str], wanted: set[str]) -> bool:

@@ -55,6 +55,7 @@ class Connection:
     Attributes:
         tools: What the server offers.
         trouble: Why it could not be connected, for an operator; empty while it is.
+        refusing: Why it takes no request although it is connected, for an operator; empty while it takes some.
     """
 
     def __init__(self, server: McpServer, changed: Changed, *, pause: float = 1.0) -> None:
@@ -62,6 +63,7 @@ class Connection:
         self.tools: Sequence[types.Tool] = ()
         self._unknown: frozenset[str] = frozenset()
         self.trouble = ""
+        self.refusing = ""
         self.tried = asyncio.Event()
         self._changed = changed
         self._pause = pause
@@ -140,6 +142,7 @@ class Connection:
         error = work.exception()
         match error:
             case None:
+                self.refusing = ""
                 return work.result()
             case McpError():
                 self._tell_failure(session, error)
@@ -224,7 +227,8 @@ class Connection:
                 await session.initialize()
                 tools = await self._listed(session)
             gone = asyncio.Event()
-            self._session, self._gone, self._failures, self.trouble = session, gone, 0, ""
+            self._session, self._gone, self._failures = session, gone, 0
+            self.trouble = self.refusing = ""
             self._connected.set()
             log.info("mcp.connected", server=self.server.name, tools=len(tools))
             try:
@@ -236,10 +240,11 @@ class Connection:
                 gone.set()
 
     async def _watch(self, session: ClientSession) -> None:
-        """Ping the server regularly, and after each call that failed, until the session is lost."""
+        """Ping the server regularly, after each call that failed, and oftener while it refuses, until the session is lost."""
         while self._session is session and not self._closing:
+            pause = backoff(self._failures + 1, first=self._pause) if self.refusing else PING_SECONDS
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PING_SECONDS):
+                async with asyncio.timeout(pause):
                     await self._wake.wait()
             if self._session is not session or self._closing:
                 return
@@ -261,11 +266,22 @@ class Connection:
                     await self._offer(await self._listed(session))
                 else:
                     await session.send_ping()
+            self._failures, self.refusing = 0, ""
         except McpError as error:
             failure = failure_in(error)
             if failure is None or failure.status in _LOST_WITH:
                 raise
             self._stale = self._stale or stale
+            self._note_refusal(failure)
+
+    def _note_refusal(self, failure: HttpFailure) -> None:
+        """Note that a connected server takes nothing now; other refusals may be of the ping alone."""
+        if not failure.takes_nothing:
+            return
+        self._failures += 1
+        if not self.refusing:
+            log.warning("mcp.refusing", server=self.server.name, reason=f"it {failure.says}")
+        self.refusing = f"it {failure.says}"
 
     async def _offer(self, tools: Sequence[types.Tool]) -> None:
         """Set the list of tools, and call `changed` when it differs from the last one."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mcp.shared.exceptions import McpError
 
 ACCEPTED, NOT_FOUND, TOO_MANY = 202, 404, 429
+_NOT_IMPLEMENTED = 501
 _REDIRECTED, _CREDENTIALS, _FORBIDDEN, _REFUSED, _FAILED = 300, 401, 403, 400, 500
 _CODE = -32000
 _MARK = secrets.token_hex(16)
@@ -46,6 +47,12 @@ class HttpFailure:
     def may_have_run(self) -> bool:
         """Whether what was asked for may have been carried out. Who refuses a request does not carry it out."""
         return self.sent and not (self.status is not None and _REFUSED <= self.status < _FAILED)
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether the status tells of the server, and not of what was asked for: it is overloaded or broken."""
+        status = self.status or 0
+        return status == TOO_MANY or (status >= _FAILED and status != _NOT_IMPLEMENTED)
 
     @property
     def says(self) -> str:

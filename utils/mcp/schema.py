@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -102,9 +103,11 @@ def _named(schema: dict[str, Any]) -> Arguments:
     """The schema with names of arguments that every provider takes."""
     shapes: dict[str, Any] = schema["properties"]
     names: dict[str, str] = {}
+    taken, counts = {*shapes, *_TAKEN}, Counter[str]()
     for name in shapes:
         fits = name not in _TAKEN and _NAME.fullmatch(name)
-        names[name] = name if fits else _free(name, {*shapes, *names.values()})
+        names[name] = name if fits else _free(name, taken, counts)
+        taken.add(names[name])
     made = {**schema, "properties": {names[name]: _named_by(names, name, shapes[name]) for name in shapes}}
     if "required" in schema:
         made["required"] = [names[name] for name in schema["required"]]
@@ -117,11 +120,19 @@ def _named_by(names: Mapping[str, str], name: str, shape: dict[str, Any]) -> dic
     return shape if names[name] == name else _told(shape, f"Its name is {own}.")
 
 
-def _free(wanted: str, taken: Collection[str]) -> str:
-    """A name that every provider takes, with a number where it is taken."""
-    name = _OTHER.sub("_", wanted)[:60] or "_"
-    tries = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 3)))
-    return next(each for each in tries if each not in taken and each not in _TAKEN)
+def _free(wanted: str, taken: Collection[str], counts: Counter[str]) -> str:
+    """A name that every provider takes, with a number where it is taken.
+
+    Args:
+        wanted: The server's name.
+        taken: Names that cannot be had.
+        counts: The last number of each name that was given one: the search goes on behind it.
+    """
+    name = free = _OTHER.sub("_", wanted)[:60] or "_"
+    while free in taken:
+        counts[name] = max(2, counts[name] + 1)
+        free = f"{name}_{counts[name]}"
+    return free
 
 
 class _Reader:

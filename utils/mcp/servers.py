@@ -105,6 +105,11 @@ class McpServers:
             if connection.trouble
         ]
         phrases += [
+            f"the MCP server {connection.server.name} takes no requests: {connection.refusing}"
+            for connection in self._connections
+            if connection.refusing and not connection.trouble
+        ]
+        phrases += [
             f"{len(missing)} of {len(connection.tools)} tools of the MCP server {connection.server.name} are left out "
             f"({_listed(missing)}); its setting `tools` chooses"
             for connection in self._connections

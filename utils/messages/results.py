@@ -7,9 +7,13 @@ may also return plain text, for which `parse_result` gives `None`.
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
 
 STOPPED_CALL = "stopped_call"
 """Key of a tool message's `additional_kwargs` that marks the result of a call that was not run."""
@@ -17,6 +21,9 @@ STOPPED_CALL = "stopped_call"
 IN_WORDS = "in_words"
 """Key of a tool message's `additional_kwargs` that holds what the result says besides its notes on files, which the user gets: for a model
 that quotes results to the user."""
+
+SHOWN_BEFORE = "shown_before"
+"""Key of a tool message's `additional_kwargs` that lists the calls beside it whose results the user has read already."""
 
 
 class Article(BaseModel):
@@ -102,3 +109,8 @@ def parse_result(text: str) -> Result | None:
 def dump_result(result: Result) -> str:
     """A result as the compact JSON that a tool returns, without unset fields."""
     return result.model_dump_json(exclude_none=True)
+
+
+def shown_before(messages: Iterable[BaseMessage]) -> set[str]:
+    """The calls among messages whose results the user has read already, beside a question."""
+    return {str(call) for each in messages for call in each.additional_kwargs.get(SHOWN_BEFORE, ())}

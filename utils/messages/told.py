@@ -59,6 +59,13 @@ def with_task(message: BaseMessage, told: str) -> BaseMessage:
     return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, _TASK: told}})
 
 
+def told_besides(message: BaseMessage, remark: str) -> BaseMessage:
+    """The message with a remark of ours behind whatever else the model is told with it."""
+    return with_task(
+        message, "\n".join(filter(None, [str(message.additional_kwargs.get(_TASK) or ""), remark]))
+    )
+
+
 def told_with(message: BaseMessage) -> str:
     """What the model is told besides; empty for most messages."""
     if not isinstance(message, HumanMessage):

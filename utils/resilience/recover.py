@@ -24,7 +24,7 @@ from utils.llm.classify import classify
 from utils.llm.reply.answer import cut_text, read_answer
 from utils.llm.reply.continuation import CONTINUE, joined
 from utils.llm.reply.finish import Ending
-from utils.llm.reply.form import UNFILLED, FormUnfilled, read_form
+from utils.llm.reply.form import UNFILLED, FormUnfilled, plain_form, read_form
 from utils.llm.reply.watch import watched_reply
 from utils.messages.question import asks_user
 from utils.resilience.retry_plan import Retry, RetryPlan
@@ -204,10 +204,10 @@ def _filled(response: Any, form: Any) -> Any:
     if answer is None:  # the form was called as a tool
         if response.structured_response is None:
             raise FormUnfilled(UNFILLED)
-        return response
+        return replace(response, structured_response=plain_form(response.structured_response))
     if answer.tool_calls or asks_user(answer):
         return response
-    return replace(response, structured_response=read_form(answer, form))
+    return replace(response, structured_response=plain_form(read_form(answer, form)))
 
 
 def _names(tools: Sequence[Any]) -> set[str]:

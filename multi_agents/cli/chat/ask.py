@@ -78,7 +78,7 @@ def print_result(result: TurnResult, answer: str | None = None) -> None:
     elif result.interrupted:
         say(_stopped(view))
     elif view.state == "canceled":
-        say("The task was canceled.")
+        say(_with_unknown("The task was canceled.", view))
     elif view.shortcoming:
         say(reason_line("Incomplete", view.shortcoming.message, view))
     elif view.works:
@@ -89,8 +89,13 @@ def print_result(result: TurnResult, answer: str | None = None) -> None:
 
 def _stopped(view: TurnView) -> str:
     if view.state == "canceled":
-        return "Canceled."
+        return _with_unknown("Canceled.", view)
     return "Stopped." if view.stopped else "Stopped before the request was sent."
+
+
+def _with_unknown(sentence: str, view: TurnView) -> str:
+    """The sentence with what is not known of the calls that were under way."""
+    return f"{sentence} {view.task.error.message}" if view.task.error else sentence
 
 
 def failure_line(view: TurnView) -> str:

@@ -90,13 +90,18 @@ async def _with_service(asked: Asked) -> ExitCode:
     client = asyncio.create_task(
         asyncio.to_thread(import_module, CLIENT)
     )  # takes a second; so does the start
-    async with local_service(asked.launch, partial(StartupView, detail=detail)) as (running, own):
+    show, tell = partial(StartupView, detail=detail), _nothing if asked.quiet else say
+    async with local_service(asked.launch, show, tell) as (running, own):
         await client
         if own is not None:
             return await _with_own_service(own, asked)
         if not asked.quiet:
             say(f"Using the service that runs already at {running.supervisor.url}.")
         return await _with_service_of_another(running, asked)
+
+
+def _nothing(_line: str) -> None:
+    """Tell nobody."""
 
 
 async def _with_service_of_another(running: RunningService, asked: Asked) -> ExitCode:

@@ -24,7 +24,7 @@ from multi_agents.cli.service.plan import (
 from multi_agents.cli.service.ports import choose_ports, reserving_ports
 from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.service.runfile import RunFile, RunningService
-from multi_agents.cli.service.service import Service, attach, start_service
+from multi_agents.cli.service.service import Service, Tell, attach, start_service
 from multi_agents.cli.settings_groups import (
     settings_of_agents,
     unknown_own_settings,
@@ -79,9 +79,14 @@ Choose = Callable[[Iterable[int]], list[int]]
 
 @asynccontextmanager
 async def local_service(
-    options: LaunchOptions, show: ShowStart
+    options: LaunchOptions, show: ShowStart, tell: Tell = say
 ) -> AsyncIterator[tuple[RunningService, Service | None]]:
-    """The running service, and the one that this process started, if it did. `show` makes the view of the start.
+    """The running service, and the one that this process started, if it did.
+
+    Args:
+        options: What the person asked to be started.
+        show: Makes the view of the start.
+        tell: Is given a line for the person, where another process takes a while to start the service.
 
     Raises:
         SettingsError: The list of agents is wrong.
@@ -94,7 +99,7 @@ async def local_service(
     await asyncio.to_thread(make_private, home)
     while not run_file.acquire():
         with attached_to(home):  # before the run file is read: its owner counts after it has taken that away
-            running = await attach(run_file)
+            running = await attach(run_file, tell)
             if running is not None:
                 yield running, None
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,13 @@ from multi_agents.cli.service.starter import Start, process_starter
 from utils.errors import PlatformError, StorageError
 
 ATTACH_SECONDS = 180.0
+SILENT_SECONDS = 1.0
+"""How long nothing is said of a service that another process starts."""
+
+WAITS = "Another process is starting the service in {folder}. Waiting up to {seconds:.0f} s until it is ready; Ctrl-C stops the wait."
 KEPT_NEWS = 20
+
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +109,32 @@ async def start_service(
             await stop_all(children)
 
 
-async def attach(run_file: RunFile, limit: float = ATTACH_SECONDS) -> RunningService | None:
+async def attach(
+    run_file: RunFile, tell: Tell, limit: float = ATTACH_SECONDS, silent: float = SILENT_SECONDS
+) -> RunningService | None:
     """The service that another process holds, once it is up; `None` when that process gave up.
+
+    Args:
+        run_file: Tells of the service.
+        tell: Is given one line for the person, where it takes longer than `silent` seconds.
+        limit: Seconds until the wait ends.
+        silent: Seconds in which nothing is said.
 
     Raises:
         ServiceUnreachable: It holds the lock but is not up after `limit` seconds.
     """
     clock = asyncio.get_running_loop().time
-    deadline = clock() + limit
+    began, told = clock(), False
+    deadline = began + limit
     while run_file.is_held():
         running = await asyncio.to_thread(run_file.read)
         if running is not None:
             return running
         if clock() > deadline:
             raise ServiceUnreachable("Another process is starting the service and does not get ready.")
+        if not told and clock() - began >= silent:
+            told = True
+            tell(WAITS.format(folder=run_file.path.parent, seconds=limit))
         await asyncio.sleep(0.1)
     return None
 

@@ -7,18 +7,16 @@ from typing import Any, NotRequired
 
 import httpx
 import pytest
-from langchain.agents import AgentState
-from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command
 from pydantic import BaseModel
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.test_delegation import until_ready
+from tests.e2e.agents.test_own_state import Shop
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
@@ -149,35 +147,6 @@ async def test_a_graph_without_the_agent_in_it_is_refused_with_a_sentence(tmp_pa
         SettingsError, match=r"^The graph of the agent lost has no node that is parts\.agent\.$"
     ):
         await Lost(runtime).build()
-
-
-class Basket(AgentState[Any]):
-    """What was put aside."""
-
-    basket: NotRequired[list[str]]
-
-
-class Shop(BaseLangGraphAgent):
-    """An agent with state of its own."""
-
-    name = "shop"
-    description = "Sells things."
-    state_schema = Basket
-
-    @agent_tool()
-    async def put(self, thing: str, runtime: ToolRuntime) -> Command[Any]:
-        """Put a thing into the basket."""
-        kept = [*runtime.state.get("basket", ()), thing]
-        said = ToolMessage(f"{len(kept)} in the basket", tool_call_id=runtime.tool_call_id)
-        return Command(update={"basket": kept, "messages": [said]})
-
-
-async def test_a_tool_keeps_state_of_its_own_over_turns() -> None:
-    model = scripted([calls(call("put", thing="tea")), "Done.", calls(call("put", thing="cup")), "Done."])
-    async with running_agent(Shop, model=model) as url, client_of(url) as client:
-        first = await client.ask("Tea, please.")
-        await client.ask("And a cup.", context_id=first.task["contextId"])
-    assert "2 in the basket" in str(model.requests[-1].messages)
 
 
 class Verdict(BaseModel):

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from multi_agents.cli.service.runfile import RunFile
 from tests.e2e.cli.command import finish, start
 from tests.e2e.cli.terminal import terminal
 from tests.e2e.cli.test_up import read_until
@@ -44,3 +45,13 @@ async def test_a_chat_without_a_terminal_says_in_one_line_that_the_service_is_up
     assert started[0].startswith("Started supervisor, github, rag in ")
     assert len(started) == 3
     assert done.code == 0
+
+
+async def test_a_chat_says_that_it_waits_for_the_service_that_another_process_starts(tmp_path):
+    starting = RunFile(tmp_path)
+    assert starting.acquire()
+    process = await start("chat", "--ask", "Hello", home=tmp_path)
+    await read_until(process, b"Another process is starting the service in ")
+    process.terminate()
+    await finish(process)
+    starting.release()

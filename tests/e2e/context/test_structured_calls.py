@@ -11,11 +11,12 @@ import pytest
 from google.protobuf import json_format, struct_pb2
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from utils.a2a_common import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.graph.structured_calls import IN_WORDS, MOST_CALLS
+from utils.a2a_common.graph.structured_calls import IN_THE_FORM, IN_WORDS, MOST_CALLS
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.errors import SettingsError
@@ -198,3 +199,89 @@ async def test_a_provider_whose_models_call_tools_by_themselves_is_refused_at_th
     agent = Keys(AgentRuntime(home=tmp_path, settings=settings, model=model, checkpointer=InMemorySaver()))
     with pytest.raises(SettingsError, match="LLM_PROVIDER=openai-compatible"):
         await agent.build()
+
+
+class Found(BaseModel):
+    """What a key stands for."""
+
+    key: str
+    value: str
+
+
+class Filled(Keys):
+    """Its answers fill a form."""
+
+    answer_schema = Found
+
+
+class FilledWithoutTools(Filled):
+    """It has nothing to call."""
+
+    async def tools(self) -> Sequence[BaseTool]:
+        return []
+
+
+FILLED = '{"key":"a","value":"1"}'
+
+
+def schema_name(request: ChatRequest) -> str:
+    """Name of the schema that the answer is held to."""
+    return str(request.body["response_format"]["json_schema"]["name"])
+
+
+def filling(request: ChatRequest) -> Reply:
+    """Fills what it is held to."""
+    if schema_name(request) == "Found":
+        return Reply(FILLED)
+    looked_up = any(said.role == "tool" for said in request.messages)
+    return Reply(ANSWER if looked_up else LOOK_UP)
+
+
+async def filled(double: StrictProvider, agent: type[Filled], **settings: str) -> Any:
+    """What the form of the answer was filled with."""
+    environ = double.environment("openai-compatible") | {"LLM_TOOL_CALLS": "json"} | settings
+    async with running_agent(agent, environ=environ) as url, connected(url) as client:
+        answer = await ask(client, "What is a?")
+    artifacts = [each.artifact_update.artifact for each in answer.events if each.HasField("artifact_update")]
+    (data,) = [json_format.MessageToDict(each.parts[0].data) for each in artifacts if each.name == "Found"]
+    return data
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "qwen2.5"])  # LangChain knows that the first one takes a schema
+async def test_a_form_of_the_answer_is_a_schema_as_well_and_never_a_tool(name: str) -> None:
+    with run_strict_provider(filling, window=32_000) as double:
+        assert await filled(double, Filled, LLM_MODEL=name) == {"key": "a", "value": "1"}
+    assert [schema_name(request) for request in double.requests] == ["step", "step", "Found"]
+    decision, second, last = double.requests
+    assert offered(decision) == offered(second) == offered(last)
+    assert decision.body["tools"] == last.body["tools"], "a server's cache finds the prefix again"
+    assert {each.body.get("tool_choice") for each in (decision, second)} == {None}
+    assert (last.body["tool_choice"], last.messages[-1].text) == ("none", IN_THE_FORM)
+    assert double.rejections == []
+
+
+async def test_a_form_of_an_agent_without_tools_is_a_schema() -> None:
+    with run_strict_provider(filling, window=32_000) as double:
+        assert await filled(double, FilledWithoutTools) == {"key": "a", "value": "1"}
+    assert double.rejections == []
+
+
+async def test_an_answer_in_words_is_asked_for_again_in_the_form() -> None:
+    answers = iter(["It is 1.", FILLED])
+
+    def talking(request: ChatRequest) -> Reply:
+        return Reply(next(answers)) if schema_name(request) == "Found" else filling(request)
+
+    with run_strict_provider(talking, window=32_000) as double:
+        assert await filled(double, Filled) == {"key": "a", "value": "1"}
+    assert double.rejections == []
+
+
+async def test_a_tool_that_nobody_offered_is_not_called() -> None:
+    def inventive(request: ChatRequest) -> Reply:
+        made_up = json.dumps([{"name": "Found", "arguments": {"key": "a", "value": "1"}}])
+        return Reply(FILLED if schema_name(request) == "Found" else made_up)
+
+    with run_strict_provider(inventive, window=32_000) as double:
+        assert await filled(double, Filled) == {"key": "a", "value": "1"}
+    assert double.rejections == []

@@ -8,7 +8,6 @@ import httpx
 import pytest
 from a2a.types.a2a_pb2 import TaskState
 
-from multi_agents.platform_engineer import agent
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.teams import results, team
@@ -28,8 +27,8 @@ async def test_an_agent_that_never_answers_for_its_card_holds_up_no_start_and_a_
 ) -> None:
     for module, name in ((registry, "_CARD_SECONDS"), (connection, "CONNECT_SECONDS")):
         monkeypatch.setattr(module, name, 300.0)
-    assert agent.LOOK_SECONDS <= 5
-    monkeypatch.setattr(agent, "LOOK_SECONDS", 0.1)
+    assert registry.LOOK_SECONDS <= 5
+    monkeypatch.setattr(registry, "LOOK_SECONDS", 0.1)
     given_up = asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

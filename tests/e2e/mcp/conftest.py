@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent
+from utils.mcp.servers import McpServers
 from utils.testing.scripted_model import ScriptedModel
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,6 +54,8 @@ class Talk:
 
     def __init__(self, agent: BaseLangGraphAgent, model: ScriptedModel) -> None:
         self.agent, self.model, self._turns = agent, model, 0
+        self._rebuilt = asyncio.Event()
+        agent.on_rebuilt = self._rebuilt.set
 
     async def ask(self, text: str = "Do it") -> list[AgentEvent]:
         self._turns += 1
@@ -73,8 +77,28 @@ class Talk:
         offered = {each["function"]["name"] for each in self.model.requests[-1].tools}
         return offered - {"read_tool_output", "recall"}
 
+    async def until_offered(self, name: str) -> None:
+        """Wait until the agent's graph has a tool of this name."""
+        async with asyncio.timeout(60):
+            while (built := self.agent._built) is None or name not in {tool.name for tool in built.tools}:
+                self._rebuilt.clear()
+                await self._rebuilt.wait()
+
     def last_result(self) -> Any:
         return self.model.requests[-1].messages[-1]
+
+
+@pytest.fixture
+def rebuilt(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set when an agent has been built again with the tools of a server that joined it, its card included."""
+    done, change = asyncio.Event(), McpServers._changed
+
+    async def changed(servers: McpServers) -> None:
+        await change(servers)
+        done.set()
+
+    monkeypatch.setattr(McpServers, "_changed", changed)
+    return done
 
 
 @pytest.fixture

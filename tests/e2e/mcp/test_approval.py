@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.e2e.mcp.conftest import STDIO, Plain
+from tests.e2e.mcp.faulty import WAITS, faulty
 from utils.events import Completed, InputRequired
 from utils.mcp.approval import question_of
 from utils.messages.approval import LONGEST_SHOWN
@@ -129,13 +130,14 @@ async def test_the_card_names_the_tools_of_a_server_and_what_they_do():
     assert len(skills["mcp_box"]["description"]) < 3_000
 
 
-async def test_the_card_names_a_server_that_joins_later():
-    environ = {"MCP_SERVERS": json.dumps({"box": STDIO}), "MCP_START_SECONDS": "0"}
-    async with running_agent(Plain, environ=environ, model=ScriptedModel.of()) as url:
-        assert set(await _skills(url)) == {"plain"}
-        async with asyncio.timeout(60):
-            while "mcp_box" not in await _skills(url):
-                await asyncio.sleep(0.05)
+async def test_the_card_names_a_server_that_joins_later(rebuilt):
+    async with faulty(WAITS, "initialize") as (server, settings), asyncio.timeout(60):
+        environ = {"MCP_SERVERS": json.dumps({"late": settings}), "MCP_START_SECONDS": "0"}
+        async with running_agent(Plain, environ=environ, model=ScriptedModel.of()) as url:
+            assert set(await _skills(url)) == {"plain"}
+            server.released.set()
+            await rebuilt.wait()
+            assert set(await _skills(url)) == {"mcp_late"}
 
 
 async def _skills(url: str) -> dict[str, dict]:

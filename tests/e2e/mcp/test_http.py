@@ -47,13 +47,6 @@ def problem_in(message: Any) -> ToolProblem:
     return problem
 
 
-async def until(condition: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        await asyncio.sleep(0.02)
-
-
 def offered(chat: Any) -> set[str]:
     return {tool.name for tool in chat.agent._built.tools}
 
@@ -76,7 +69,7 @@ async def test_a_server_that_is_down_at_start_joins_when_it_comes_up(talk):
     assert isinstance((await chat.ask("What can you do?"))[-1], Completed)
     assert chat.tool_names() == {"own_tool"}
     async with serving(port):
-        await until(lambda: "box_greet" in offered(chat))
+        await chat.until_offered("box_greet")
         await chat.ask("Greet Ada")
         assert chat.last_result().text == "Hello, Ada!"
         await chat.agent.close()
@@ -171,7 +164,7 @@ async def test_a_tool_that_a_server_adds_later_is_offered(talk):
     async with serving() as (url, _):
         chat = await talk({"box": {"url": url}}, calls(call("box_grow")), "It grew.")
         await chat.ask()
-        await until(lambda: "box_grown" in offered(chat))
+        await chat.until_offered("box_grown")
         await chat.agent.close()
 
 

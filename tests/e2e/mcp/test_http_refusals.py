@@ -9,12 +9,13 @@ from typing import Any
 import httpx
 import pytest
 import structlog.testing
+from mcp import ClientSession
 
 from tests.e2e.mcp.conftest import Plain
 from tests.e2e.mcp.faulty import PAGE, faulty
 from tests.ports import free_port
 from utils.events import Completed
-from utils.mcp.servers import McpServers
+from utils.mcp.connection import Connection
 from utils.messages.results import ToolProblem, parse_result
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -127,19 +128,6 @@ async def test_a_server_that_is_away_at_the_start_is_named_as_well():
     )
 
 
-@pytest.fixture
-def rebuilt(monkeypatch) -> asyncio.Event:
-    """Set when an agent has been built again with the tools of a server that joined it."""
-    done, change = asyncio.Event(), McpServers._changed
-
-    async def changed(servers: McpServers) -> None:
-        await change(servers)
-        done.set()
-
-    monkeypatch.setattr(McpServers, "_changed", changed)
-    return done
-
-
 async def test_a_server_that_takes_the_credentials_again_joins_and_is_no_longer_named(rebuilt, talk):
     async with faulty(401, "initialize") as (server, settings), asyncio.timeout(60):
         chat = await talk({"h": settings}, calls(call("h_read")), "Done.")
@@ -149,4 +137,64 @@ async def test_a_server_that_takes_the_credentials_again_joins_and_is_no_longer_
         assert chat.agent.mcp_note == ""
         await chat.ask()
         assert chat.last_result().text == "Done."
+        await chat.agent.close()
+
+
+@pytest.fixture
+def looked(monkeypatch) -> asyncio.Queue[None]:
+    """Gets an entry each time that an agent has seen whether a server is there."""
+    looks, look = asyncio.Queue[None](), Connection._look
+
+    async def looking(connection: Connection, session: ClientSession) -> None:
+        await look(connection, session)
+        looks.put_nowait(None)
+
+    monkeypatch.setattr(Connection, "_look", looking)
+    return looks
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_connected_server_that_takes_nothing_is_named_until_it_takes_something_again(
+    talk, looked, status
+):
+    async with faulty(None, "tools/call", "ping") as (server, settings), asyncio.timeout(60):
+        chat = await talk({"h": settings}, calls(call("h_read")), "Sorry.", calls(call("h_read")), "Done.")
+        assert chat.agent.mcp_note == ""
+        server.fault = status
+        with structlog.testing.capture_logs() as logged:
+            await chat.ask()
+            for _ in range(3):
+                await looked.get()
+        named = chat.agent.mcp_note
+        server.fault = None
+        await chat.ask("Again")
+        assert chat.last_result().text == "Done."
+        assert chat.agent.mcp_note == ""
+        await chat.agent.close()
+    says = {429: "gets too many requests (status 429)", 503: "failed with status 503"}[status]
+    assert named == f"the MCP server h takes no requests: it {says}"
+    assert [line["reason"] for line in logged if line["event"] == "mcp.refusing"] == [f"it {says}"]
+
+
+async def test_a_connected_server_is_named_no_longer_once_it_answers_a_ping(talk, looked):
+    async with faulty(None, "tools/call", "ping") as (server, settings), asyncio.timeout(60):
+        chat = await talk({"h": settings}, calls(call("h_read")), "Sorry.")
+        server.fault = 503
+        await chat.ask()
+        await looked.get()
+        assert chat.agent.mcp_note
+        server.fault = None
+        while chat.agent.mcp_note:
+            await looked.get()
+        await chat.agent.close()
+
+
+@pytest.mark.parametrize("status", [403, 404, 405, 501])
+async def test_a_server_that_refuses_pings_alone_is_not_named(talk, looked, status):
+    async with faulty(None, "ping", "tools/call") as (server, settings), asyncio.timeout(60):
+        chat = await talk({"h": settings}, calls(call("h_read")), "Sorry.")
+        server.fault = status
+        await chat.ask()
+        await looked.get()
+        assert chat.agent.mcp_note == ""
         await chat.agent.close()

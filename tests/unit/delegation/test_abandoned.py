@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from a2a.types.a2a_pb2 import Task
+
 from utils.a2a_common.client.abandoned import Abandoned
 from utils.a2a_common.client.credentials import ActingFor
 from utils.a2a_common.client.registry import SubAgentRegistry
@@ -33,6 +35,7 @@ class Agents:
     """Reaches the agents that are up."""
 
     def __init__(self, *up: str) -> None:
+        self.name = "double"
         self.up, self.canceled = set(up), list[str]()
 
     @asynccontextmanager
@@ -42,8 +45,9 @@ class Agents:
             raise SubAgentUnavailable(name)
         yield SimpleNamespace(connection=self)
 
-    async def cancel(self, task_id: str) -> None:
+    async def cancel(self, task_id: str) -> Task:
         self.canceled.append(task_id)
+        return Task(id=task_id)
 
     def abandoned(self, store: DelegationStore, *names: str) -> Abandoned:
         addresses = {name: f"http://{name}.invalid" for name in names or ("github", "rag")}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import time
+import timeit
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -320,3 +323,25 @@ def _check_or_refuse(schema: Mapping[str, Any]) -> None:
     except UnusableSchemaError:
         return
     check(arguments.schema)
+
+
+def _colliding(count: int) -> dict[str, Any]:
+    """Arguments whose names are all sent as the same one, but for a number."""
+    names = ("".join(each) for each in itertools.product("!#%&()*+,/:;<=>?", repeat=3))
+    return {"type": "object", "properties": {name: {} for name in itertools.islice(names, count)}}
+
+
+def test_names_that_become_the_same_are_numbered_past_those_that_are_taken() -> None:
+    schema = _colliding(4)
+    schema["properties"] |= {"__3": {}, "self": {}, "self_2": {}}
+    made = arguments_of(schema)
+    assert list(made.schema["properties"]) == ["_", "__2", "__4", "__5", "__3", "self_3", "self_2"]
+    assert made.of({"__4": 1, "self_3": 2}) == {"!!%": 1, "self": 2}
+
+
+def test_the_time_for_many_such_names_grows_as_their_number_does() -> None:
+    def seconds(count: int) -> float:
+        schema = _colliding(count)
+        return min(timeit.repeat(lambda: arguments_of(schema), number=1, repeat=5, timer=time.process_time))
+
+    assert seconds(1_500) < 15 * seconds(300)

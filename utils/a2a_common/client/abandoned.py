@@ -14,14 +14,19 @@ from typing import TYPE_CHECKING
 import structlog
 
 from utils.a2a_common.client.credentials import whom_for
+from utils.a2a_common.client.decode import decode_task
 from utils.a2a_common.client.follow import find_task
 from utils.a2a_common.client.message import message_id_of, user_message
 from utils.a2a_common.client.peer_errors import BEST_EFFORT, RequestRefused
+from utils.a2a_common.client.peer_text import with_words
+from utils.a2a_common.client.sentences import SUB_AGENT_CUT_OFF
 from utils.a2a_common.client.task_view import TaskView
-from utils.errors import SubAgentUnavailable
+from utils.a2a_common.tasks.begun_effects import note_cut_below
+from utils.errors import OutcomeUnknown, SubAgentUnavailable
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
+    from a2a.types.a2a_pb2 import Task as A2ATask
 
     from utils.a2a_common.client.connection import Connection
     from utils.a2a_common.client.credentials import ActingFor
@@ -142,8 +147,17 @@ async def _cancel(connection: Connection, task_id: str) -> bool:
     """Cancel a task; whether the agent answered. Failing is logged."""
     try:
         async with asyncio.timeout(CANCEL_SECONDS):
-            await connection.cancel(task_id)
+            _note_unknown(connection.name, await connection.cancel(task_id))
     except BEST_EFFORT as error:
         log.warning("delegation.cancel_failed", agent=connection.name, reason=type(error).__name__)
         return isinstance(error, RequestRefused)
     return True
+
+
+def _note_unknown(agent: str, canceled: A2ATask) -> None:
+    """Note for our own task that the agent does not know what became of a call of its task."""
+    task = TaskView(canceled.id)
+    for event in decode_task(canceled):
+        task.apply(event)
+    if task.error is not None and task.error.code == OutcomeUnknown.code:
+        note_cut_below(with_words(SUB_AGENT_CUT_OFF.format(agent=agent), task.error.message))

@@ -7,6 +7,9 @@ from utils.messages.invisible import seen_of
 LONGEST = 1_000
 """Characters of a reason at most: a paragraph, which a person reads and a model can afford."""
 
+LONGEST_WORK = 3_000
+"""Characters of what an agent had written when it failed: as much as is told of an earlier result."""
+
 
 def cleaned(text: str, longest: int = LONGEST) -> str:
     """The text without invisible and control characters, cut; line ends stay."""
@@ -20,6 +23,11 @@ def one_line(text: str, longest: int = LONGEST) -> str:
 
 
 def with_words(sentence: str, text: str) -> str:
-    """The sentence, and what the agent said as a quotation that it cannot end itself; the sentence where it said nothing."""
-    words = one_line(text).replace('"', "'")
-    return f'{sentence} It said: "{words}"' if words else sentence
+    """The sentence, and what the agent said as a quotation; the sentence where it said nothing."""
+    return " ".join(filter(None, (sentence, quotation(text))))
+
+
+def quotation(text: str, longest: int = LONGEST) -> str:
+    """What an agent said, as a quotation that it cannot end itself; empty where it said nothing."""
+    words = one_line(text, longest).replace('"', "'")
+    return f'It said: "{words}"' if words else ""

@@ -39,6 +39,8 @@ _CARD_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
 _DOUBT_SECONDS = 30.0
 """How long an agent is looked at every second after a call to it failed: a restart takes seconds."""
+LOOK_SECONDS = 5.0
+"""How long requests wait for the first look at the agents after a start."""
 _MOST_EXAMPLES = 200
 _LONGEST = 600
 _LONGEST_DESCRIPTION = 4_000
@@ -198,7 +200,7 @@ class SubAgentRegistry:
         """Whether every sub-agent was looked for once, with or without success."""
         return all(event.is_set() for event in self._looked.values())
 
-    async def missing(self, names: Collection[str], seconds: float) -> list[str]:
+    async def missing(self, names: Collection[str], seconds: float | None = None) -> list[str]:
         """Those of `names` that cannot be reached, once each was looked for or the time is up."""
         await self.looked_at(names, seconds)
         return [name for name in names if name not in self._agents or not self._agents[name].reachable]
@@ -218,11 +220,11 @@ class SubAgentRegistry:
             async with asyncio.timeout(seconds):
                 await self._joined.wait()
 
-    async def looked_at(self, names: Collection[str], seconds: float) -> None:
+    async def looked_at(self, names: Collection[str], seconds: float | None = None) -> None:
         """Wait until each of `names` was looked for once, with or without success, or the time is up."""
         looks = [self._looked[name].wait() for name in names if name in self._looked]
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(LOOK_SECONDS if seconds is None else seconds):
                 await asyncio.gather(*looks)
 
     async def recall(self) -> None:

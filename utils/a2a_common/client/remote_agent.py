@@ -20,7 +20,7 @@ from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEven
 from utils.a2a_common.client.follow import Patience, follow_message
 from utils.a2a_common.client.message import RemoteCall
 from utils.a2a_common.client.peer_errors import PeerError, failure_of
-from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
+from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload
@@ -133,7 +133,8 @@ class RemoteAgent:
             raise
         except TimeoutError as error:
             text = SUB_AGENT_LATE.format(agent=self._name, seconds=call.deadline)
-            raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
+            late = DelegationFailed(text, code="deadline_exceeded", retryable=True)
+            raise _quoting(late, task) from error
         except (PeerError, ProtocolViolation) as error:
             raise self._failure(error) from error
         finally:
@@ -192,18 +193,24 @@ class RemoteAgent:
                 return task
             case DelegationState.FAILED:
                 error = task.error or TaskError("", "")
-                message = cleaned(error.message or task.said)
+                told = error.message or task.said
                 failure = DelegationFailed(
-                    message or SUB_AGENT_FAILED.format(agent=self._name),
+                    cleaned(told) or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
-                if error.code == OutcomeUnknown.code:  # its answer tells what was found out
-                    failure.advice = with_words(OutcomeUnknown.advice, task.text())
-                raise failure
+                if error.code == OutcomeUnknown.code:
+                    failure.advice = OutcomeUnknown.advice
+                raise _quoting(failure, task, told)
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
-                raise DelegationFailed(with_words(ended, task.said))
+                raise _quoting(DelegationFailed(with_words(ended, task.said)), task, task.said)
+
+
+def _quoting(failure: DelegationFailed, task: TaskView, told: str = "") -> DelegationFailed:
+    """The failure with what the agent had written until then, besides what is told already: it may be all that the model needs."""
+    failure.quoted = quotation(task.written_besides(told), LONGEST_WORK)
+    return failure
 
 
 def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:

@@ -27,6 +27,7 @@ SUB_AGENT_NEEDS_MESSAGE = (
 )
 SUB_AGENT_FAILED = "The {agent} agent failed."
 SUB_AGENT_CRASHED = "The {agent} agent failed inside."
+SUB_AGENT_CUT_OFF = "The {agent} agent was stopped during something whose outcome it does not know."
 SUB_AGENT_ENDED = "The {agent} agent ended the task as {state}."
 SUB_AGENT_ANSWER_WRONG = "The {agent} agent's answer {complaint}."
 SUB_AGENT_NO_ANSWER = "The {agent} agent completed the task without an answer."

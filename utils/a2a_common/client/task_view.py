@@ -118,6 +118,12 @@ class TaskView:
         texts = [joined(said(part, takes) for part in artifact.parts) for artifact in self.artifacts.values()]
         return "\n\n".join(text for text in texts if text.strip()) or self._said(takes)
 
+    def written_besides(self, sentence: str) -> str:
+        """All that the agent wrote, artifacts and status message, but for a status message that is the sentence."""
+        status = "" if self._said().strip() == sentence.strip() else self._said()
+        texts = [joined(map(said, artifact.parts)) for artifact in self.artifacts.values()]
+        return "\n\n".join(text for text in (*texts, status) if text.strip())
+
     @property
     def words(self) -> str:
         """The answer without the files that can be passed on; of any other it says why it is not shown."""

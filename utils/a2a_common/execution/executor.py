@@ -17,7 +17,8 @@ from utils.a2a_common.execution.request_parser import agent_request, plan_artifa
 from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.a2a_common.tasks.statuses import failure, failure_of
+from utils.a2a_common.tasks.begun_effects import cut_off
+from utils.a2a_common.tasks.statuses import TOO_LATE, failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent, Completed, Failed, InputRequired
 from utils.observability.observed import observed_turn
@@ -88,7 +89,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         try:
             await asyncio.wait([run.work])
             if run.work.cancelled():
-                await publisher.canceled()
+                await publisher.canceled(cut_off())
         finally:
             self._runs.pop(request.task_id, None)
             run.ended.set()
@@ -184,7 +185,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                 await self._agent.cancel_children(request.task_id)
 
 
-_TOO_LATE = "This took longer than it may. Nothing is lost: ask for a part of it, or try again."
+_TOO_LATE = f"{TOO_LATE} Nothing is lost: ask for a part of it, or try again."
 
 
 def _submitted(context: RequestContext, request: AgentRequest) -> Task:

@@ -17,7 +17,7 @@ from utils.a2a_common.execution.artifact_encoding import (
     prepared,
 )
 from utils.a2a_common.protocol.artifact_limits import MOST_ARTIFACTS, MOST_BYTES
-from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION
+from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, RESPONSE_ARTIFACT
 from utils.a2a_common.protocol.media_modes import Accepted
 from utils.events import ArtifactAdded, FileBytes, FileUrl
 
@@ -48,7 +48,9 @@ class OwnArtifacts:
         earlier = [(each, _fact(each)) for each in known if each.artifact_id not in RESERVED]
         self._known = {each.artifact_id: (fact.size, fact.digest) for each, fact in earlier}
         self._passed_on = {
-            each.artifact_id: f"`{each.name}`, from {fact.origin}" for each, fact in earlier if fact.origin
+            each.artifact_id: f"`{each.name}`, from {fact.origin}"
+            for each, fact in earlier
+            if fact.origin and each.name != RESPONSE_ARTIFACT
         }
         self.left_out: list[str] = []
 
@@ -90,8 +92,8 @@ class OwnArtifacts:
             await self._publish(chunk, append=number > 1, last=number == len(chunks))
 
     def _name(self, event: ArtifactAdded, artifact_id: str) -> None:
-        """Note what the answer says of an artifact of a sub-agent."""
-        if event.origin:
+        """Note what the answer says of an artifact of a sub-agent; one that is an answer itself speaks for itself."""
+        if event.origin and event.name != RESPONSE_ARTIFACT:
             files = [part for part in event.parts if isinstance(part, FileBytes | FileUrl)]
             lines = [listed(file, event.origin) for file in files]
             self._passed_on[artifact_id] = ", ".join(lines) or f"{artifact_named(event)}, from {event.origin}"

@@ -28,6 +28,7 @@ from utils.a2a_common.protocol.extensions import (
 from utils.a2a_common.protocol.left_open import closed_plan
 from utils.a2a_common.protocol.media_modes import ALL, JSON, Accepted
 from utils.a2a_common.protocol.parts import data_part
+from utils.errors import OutcomeUnknown
 from utils.events import (
     AgentEvent,
     ArtifactAdded,
@@ -140,11 +141,18 @@ class Publisher:
 
         await self._status(TaskState.TASK_STATE_WORKING)
 
-    async def canceled(self) -> None:
-        """Say that the task was canceled."""
+    async def canceled(self, unknown: str = "") -> None:
+        """Say that the task was canceled.
+
+        Args:
+            unknown: Of which of its calls the outcome is unknown, as a sentence.
+        """
         from a2a.types.a2a_pb2 import TaskState
 
-        await self._status(TaskState.TASK_STATE_CANCELED, metadata=self._trace() or None)
+        message = agent_message(f"Canceled. {unknown}") if unknown else None
+        failed = Failed(OutcomeUnknown.code, unknown)
+        error = {ERROR_EXTENSION: error_payload(failed, self.trace_id)} if unknown else {}
+        await self._status(TaskState.TASK_STATE_CANCELED, message, {**self._trace(), **error} or None)
 
     async def publish(self, event: AgentEvent) -> None:
         """Put one event on the wire, after all text that was said before it."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.graph_run import BuiltGraph
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.tools import BaseTool
     from langgraph.graph import StateGraph
+    from langgraph.graph.state import CompiledStateGraph
 
 
 class GraphAgent(Protocol):
@@ -53,13 +53,15 @@ async def build_graph(
     Raises:
         SettingsError: The agent's own graph has no node that is `parts.agent`, or is compiled already.
     """
-    from langchain.agents import create_agent
     from langgraph.graph import StateGraph
+
+    from utils.a2a_common.graph.state_conflict import own_keys
 
     stay_in_place_unless_traced()
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
     reasoning = agent.runtime.settings.llm.show_reasoning
     takes = file_types(agent.runtime.model)
+    form = agent.answer_schema.__name__ if agent.answer_schema is not None else ""
     dated = agent.runtime.settings.llm.provider is not ModelProvider.EMBEDDED
     options: dict[str, Any] = {
         "model": agent.runtime.model,
@@ -71,16 +73,18 @@ async def build_graph(
         "context_schema": AgentRequest,
         "name": agent.name,
     }
-    parts = GraphParts(partial(create_agent, **options), agent.runtime.model, tools)
+    made = _maker(options, own_keys(agent.state_schema))
+    parts = GraphParts(made, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
         return BuiltGraph(
-            create_agent(**options, checkpointer=checkpointer),
+            made(checkpointer=checkpointer),
             system,
             tools,
             reasoning=reasoning,
             takes=takes,
             dated=dated,
+            form=form,
         )
     if not isinstance(own, StateGraph):
         raise SettingsError(
@@ -91,5 +95,32 @@ async def build_graph(
     if not agents:
         raise SettingsError("graph", f"The graph of the agent {agent.name} has no node that is parts.agent.")
     return BuiltGraph(
-        graph, system, tools, writer=min(agents), agents=agents, reasoning=reasoning, takes=takes, dated=dated
+        graph,
+        system,
+        tools,
+        writer=min(agents),
+        agents=agents,
+        reasoning=reasoning,
+        takes=takes,
+        dated=dated,
+        form=form,
     )
+
+
+def _maker(
+    options: Mapping[str, Any], own: Collection[str]
+) -> Callable[..., CompiledStateGraph[Any, Any, Any, Any]]:
+    """Makes LangChain's agent graph; where the agent has state of its own, with an eye on calls that change it at once."""
+    from langchain.agents import create_agent
+
+    from utils.a2a_common.graph.state_conflict import StateChanges, keep_last
+
+    def made(**more: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
+        if not own:
+            return create_agent(**options, **more)
+        changes = StateChanges()
+        graph = create_agent(**{**options, "middleware": [changes, *options["middleware"]]}, **more)
+        changes.keys = keep_last(graph, own)
+        return graph
+
+    return made

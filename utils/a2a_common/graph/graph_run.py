@@ -52,6 +52,7 @@ class BuiltGraph(NamedTuple):
         reasoning: Whether the model's reasoning is shown.
         takes: Media types of the files that the model takes.
         dated: Whether the model is told the date; the offline model has a clock.
+        form: Name of the form that answers fill; empty where they fill none.
     """
 
     graph: Any
@@ -62,6 +63,7 @@ class BuiltGraph(NamedTuple):
     reasoning: bool = False
     takes: tuple[str, ...] = ()
     dated: bool = False
+    form: str = ""
 
     async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
         """Change the state of a conversation between turns; nothing is left to run afterwards."""
@@ -105,6 +107,7 @@ class GraphRun:
             agents=built.agents,
             tools=frozenset(tool.name for tool in built.tools),
             reasoning=built.reasoning,
+            form=built.form,
         )
 
     async def open(self) -> StateSnapshot:

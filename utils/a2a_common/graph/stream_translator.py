@@ -27,6 +27,7 @@ from utils.events import (
 )
 from utils.llm.reply.answer import PARTIAL
 from utils.llm.reply.answer_stream import AnswerStream, Shown
+from utils.llm.reply.form import plain_form
 from utils.llm.reply.thoughts import reasoning_of
 from utils.messages.question import asks_user
 from utils.messages.results import STOPPED_CALL
@@ -60,6 +61,7 @@ class StreamTranslator:
         agents: Nodes of an own graph that are agents themselves. Their updates repeat what was seen inside them.
         tools: Names of the agent's tools.
         reasoning: Whether the model's reasoning is shown.
+        form: Name of the form that answers fill; empty where they fill none.
 
     Attributes:
         ledger: The calls of the turn that have no result yet.
@@ -75,8 +77,10 @@ class StreamTranslator:
         agents: Collection[str] = (),
         tools: Collection[str] = (),
         reasoning: bool = False,
+        form: str = "",
     ) -> None:
         self._agents = agents
+        self._form = form
         self._tools = tools
         self._reasoning = ReasoningStream(shown=reasoning)
         self.ledger = Ledger()
@@ -215,8 +219,8 @@ class StreamTranslator:
 
     def _filled(self, value: Any) -> Iterator[AgentEvent]:
         """An answer that fills the agent's `answer_schema`: data for programs, and as text where the model said none."""
-        plain = value.model_dump(mode="json")
-        yield ArtifactAdded([DataPart(plain)], name=type(value).__name__, id=ANSWER_ARTIFACT)
+        plain = plain_form(value)
+        yield ArtifactAdded([DataPart(plain)], name=self._form, id=ANSWER_ARTIFACT)
         if not self.said:
             yield from self._say(Shown(f"```json\n{json.dumps(plain, indent=2, ensure_ascii=False)}\n```"))
 

@@ -3,7 +3,8 @@
 Such a model writes its calls as text in some form, or answers from memory where it should call. Here each step begins with a
 request whose answer the server holds to a schema (`response_format`, structured output): a list of calls of the tools that are
 offered, or `answer`. Only after `answer` the model is asked for words. Both requests offer the same tools and begin with
-the same messages, so that the second one finds the first one's prefix in the server's cache.
+the same messages, so that the second one finds the first one's prefix in the server's cache. An answer that has to fill a form
+is held to the form's schema in the same way: such a model would not call the form as a tool either.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.structured_output import ProviderStrategy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
 from langchain_core.messages.tool import tool_call
 from langchain_core.runnables.config import ensure_config, var_child_runnable_config
@@ -70,6 +72,9 @@ AFTER_RESULTS = (
 IN_WORDS = "Answer the request in words now, with what the results above say. Name no tool and write no JSON."
 """What is asked for the answer where there are results: without it small models tell which tool one could call."""
 
+IN_THE_FORM = "Answer the request as JSON now, with what the results above say. Name no tool."
+"""The same where the answer has to fill a form."""
+
 Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
@@ -79,25 +84,42 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Return the model's calls, or its answer."""
         if not request.tools:
-            return await handler(request)
+            return await handler(_answering(request))
         made = calls_of_turn(request.messages)
         asked = request.override(
+            response_format=None,
             messages=with_instruction(request.messages, request.tools),
-            model_settings={**request.model_settings, "extra_body": _body(request, made)},
+            model_settings=_settings(request, _step(request, made)),
         )
         with _unseen():
             decided = await handler(asked)
         steps = _decision(decided)
         if steps is None:
             return decided
-        calls = _new_calls(steps, made)
+        calls = _new_calls(steps, made, _names(request.tools))
         if calls:
             return _calling(decided, _in_own_words(calls, request))
         if used := _used(decided):
             report_usage(request, used)
         log.debug("model.answers")
-        words = [*request.messages, HumanMessage(IN_WORDS)] if made else request.messages
-        return await handler(request.override(messages=words, tool_choice="none"))
+        how = IN_WORDS if request.response_format is None else IN_THE_FORM
+        words = [*request.messages, HumanMessage(how)] if made else request.messages
+        return await handler(_answering(request.override(messages=words, tool_choice="none")))
+
+
+def _answering(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """The request of an answer; one that has to fill a form is held to its schema, and read from its text like any other."""
+    if request.response_format is None:
+        return request
+    form: Any = getattr(request.response_format, "schema", request.response_format)
+    schema = ProviderStrategy(form).to_model_kwargs()["response_format"]
+    return request.override(response_format=None, model_settings=_settings(request, schema))
+
+
+def _settings(request: ModelRequest[Any], response_format: Mapping[str, Any]) -> dict[str, Any]:
+    """The model's settings with fields of the request's body. LangChain's own argument for a schema takes no choice between forms."""
+    own = getattr(request.model, "extra_body", None) or {}
+    return {**request.model_settings, "extra_body": {**own, "response_format": response_format}}
 
 
 def with_instruction(messages: Sequence[BaseMessage], tools: Sequence[Any]) -> list[Any]:
@@ -185,14 +207,19 @@ def calls_of_turn(messages: Sequence[BaseMessage]) -> list[ToolCall]:
     return [call for message in since if isinstance(message, AIMessage) for call in message.tool_calls]
 
 
-def _body(request: ModelRequest[Any], made: Sequence[ToolCall]) -> dict[str, Any]:
-    """Fields of the request's body. LangChain's own argument for the schema takes no choice between forms."""
-    own = getattr(request.model, "extra_body", None) or {}
+def _step(request: ModelRequest[Any], made: Sequence[ToolCall]) -> dict[str, Any]:
+    """What a decision is held to: the tools that were not called too often, or the answer."""
     times = Counter(call["name"] for call in made)
     offered = [
-        tool for tool in request.tools if times[convert_to_openai_tool(tool)["function"]["name"]] < MOST_CALLS
+        tool
+        for tool, name in zip(request.tools, _names(request.tools), strict=True)
+        if times[name] < MOST_CALLS
     ]
-    return {**own, "response_format": schema_of(offered, may_answer=bool(made) or not _is_delegated(request))}
+    return schema_of(offered, may_answer=bool(made) or not _is_delegated(request))
+
+
+def _names(tools: Sequence[Any]) -> list[str]:
+    return [str(convert_to_openai_tool(tool)["function"]["name"]) for tool in tools]
 
 
 def _is_delegated(request: ModelRequest[Any]) -> bool:
@@ -224,12 +251,17 @@ def _decision(response: ModelResponse[Any]) -> list[tuple[str, Any]] | None:
     return [(str(step.get("name", "")), step.get("arguments")) for step in steps]
 
 
-def _new_calls(steps: Sequence[tuple[str, Any]], made: Sequence[ToolCall]) -> list[ToolCall]:
-    """The calls of a decision, without those that have been answered: small models ask without end for what they know."""
+def _new_calls(
+    steps: Sequence[tuple[str, Any]], made: Sequence[ToolCall], offered: Sequence[str]
+) -> list[ToolCall]:
+    """The calls of a decision, without those that have been answered: small models ask without end for what they know.
+
+    A tool that was not offered is no call: providers refuse a conversation with one.
+    """
     known = [(call["name"], call["args"]) for call in made]
     calls: list[ToolCall] = []
     for name, arguments in steps:
-        if name != ANSWER and isinstance(arguments, dict) and (name, arguments) not in known:
+        if name in offered and isinstance(arguments, dict) and (name, arguments) not in known:
             known.append((name, arguments))
             calls.append(tool_call(name=name, args=arguments, id=new_id()))
     return calls

@@ -22,7 +22,7 @@ from utils.a2a_common.graph.contained_tool import contained
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.a2a_common.tasks.begun_effects import forget_effect, note_effect
+from utils.a2a_common.tasks.begun_effects import forget_effect, note_cut, note_effect
 from utils.errors import (
     INTERNAL,
     TOOL_CRASHED,
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 PROBLEM = "problem"
-"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "fatal"}`."""
+"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "retryable", "fatal", "quotes"}`: the last one tells
+whether the message has words of the other side."""
 
 DELEGATION = "delegation"
 """Key of a tool's `metadata` that marks it as another agent."""
@@ -118,6 +119,8 @@ class ToolBoundary(AgentMiddleware):
                     raise
                 except asyncio.CancelledError as error:
                     if _is_canceled():
+                        if _may_have_an_effect(request):
+                            note_cut(name)
                         raise
                     result = _problem_message(error, call_id, name)  # of something that the tool waited for
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - the tool boundary: every error is an answer
@@ -225,8 +228,9 @@ def _kind(cause: BaseException | None) -> str:
 def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
         log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
+        note = " ".join(filter(None, (error.advice, error.quoted)))
         problem = ToolProblem(
-            error=error.code, message=error.message, retryable=error.retryable, note=error.advice or None
+            error=error.code, message=error.message, retryable=error.retryable, note=note or None
         )
     else:
         log.error("tool.crashed", tool=name, exc_info=error)
@@ -243,6 +247,7 @@ def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessa
                 "message": problem.message,
                 "retryable": problem.retryable,
                 "fatal": fatal,
+                "quotes": isinstance(error, PlatformError) and bool(error.quoted),
             }
         },
     )

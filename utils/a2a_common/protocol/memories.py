@@ -13,6 +13,7 @@ from typing import Any
 from utils.a2a_common.protocol.extension_data import MalformedRequest, request_in
 
 MEMORY_EXTENSION = "urn:platform-engineer:ext:memory:v1"
+MEMORY_DESCRIPTION = "A data part that lists, searches, adds or forgets what is remembered of the caller."
 
 LONGEST_MEMORY = 400
 """Most characters of a memory that a client adds."""

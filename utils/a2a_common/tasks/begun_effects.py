@@ -1,6 +1,7 @@
 """`BegunEffects`: the tools that a turn has called and that may have changed something, so that a turn whose answer is lost says so.
 
-Who is told "try again" after a change that was made makes it twice.
+Who is told "try again" after a change that was made makes it twice. So it is with a turn that is stopped while such a call is under way: what
+was sent is sent, and a thread goes on.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ class BegunEffects:
 
     Attributes:
         calls: How often each tool was called, by its name.
+        cut: Tools whose calls were under way when the turn was stopped.
+        below: What agents that were asked say of such calls of theirs, a sentence each.
     """
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
+        self.cut: list[str] = []
+        self.below: list[str] = []
 
     @property
     def tools(self) -> list[str]:
@@ -49,3 +54,30 @@ def tools_with_effects() -> list[str]:
     """The tools that the current turn has called and that may have changed something."""
     effects = _current.get()
     return effects.tools if effects is not None else []
+
+
+CUT_OFF = "{tools} was still under way: whether it had its effect, or still has it later, is unknown. Find out before you ask again."
+
+
+def note_cut(tool: str) -> None:
+    """Note that the turn was stopped during a call that may change something."""
+    effects = _current.get()
+    if effects is not None:
+        effects.cut.append(tool)
+
+
+def note_cut_below(sentence: str) -> None:
+    """Note what an agent that was asked says of a call that was under way when it was stopped."""
+    effects = _current.get()
+    if effects is not None:
+        effects.below.append(sentence)
+
+
+def cut_off() -> str:
+    """What whoever stopped the current turn has to know of its calls; empty where nothing is open."""
+    effects = _current.get()
+    if effects is None:
+        return ""
+    tools = " and ".join(dict.fromkeys(effects.cut))
+    own = [CUT_OFF.format(tools=tools)] if tools else []
+    return " ".join([*own, *dict.fromkeys(effects.below)])

@@ -9,9 +9,17 @@ import structlog
 from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus, TaskStatusUpdateEvent
 
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
-from utils.a2a_common.tasks.begun_effects import tools_with_effects
+from utils.a2a_common.tasks.begun_effects import cut_off, tools_with_effects
 from utils.a2a_common.tasks.turn import Turn
-from utils.errors import CRASHED, INTERNAL, OutcomeUnknown, PlatformError, StorageError, StorageFull
+from utils.errors import (
+    CRASHED,
+    INTERNAL,
+    DeadlineExceeded,
+    OutcomeUnknown,
+    PlatformError,
+    StorageError,
+    StorageFull,
+)
 from utils.events import Failed
 
 log = structlog.get_logger(__name__)
@@ -23,6 +31,8 @@ NOT_STORED = (
     "The answer could not be stored, so that it may be incomplete. If you asked for a change, look whether it was made before you ask again; "
     "else try again. If it stays so, tell an operator."
 )
+
+TOO_LATE = "This took longer than it may."
 
 EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether it had its effect is unknown. Find out before you ask again."
 
@@ -38,6 +48,8 @@ def failure_of(error: Exception) -> Failed:
     log.warning("turn.failed", code=known.code, exc_info=error)
     if isinstance(known, StorageError) and (tools := tools_with_effects()):
         return _unknown(tools)
+    if isinstance(known, DeadlineExceeded) and (unknown := cut_off()):
+        return Failed(OutcomeUnknown.code, f"{TOO_LATE} {unknown}")
     return failure(known)
 
 

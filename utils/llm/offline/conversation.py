@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from utils.messages.handles import full_output_of
-from utils.messages.results import IN_WORDS
+from utils.messages.results import IN_WORDS, shown_before
 from utils.messages.text import message_text
 from utils.messages.told import own_words
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call and what came of it; `result` is `None` while it is open."""
+    """A tool call and what came of it; `result` is `None` while it is open. `shown`: the user has read it already."""
 
     tool: str
     arguments: Mapping[str, Any]
     result: str | None = None
+    shown: bool = False
 
 
 @dataclass(slots=True)
@@ -37,13 +38,14 @@ class Turn:
 def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     """The conversation's turns, oldest first. System messages and summaries before the first request are not turns."""
     results = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
+    seen = shown_before(results.values())
     found: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):
             words = own_words(message)
             found.append(Turn(words, came_along=len(words) < len(message_text(message))))
         elif isinstance(message, AIMessage) and found:
-            _add(found[-1], message, results)
+            _add(found[-1], message, results, seen)
     return found
 
 
@@ -68,11 +70,11 @@ def _quotable(result: ToolMessage) -> str:
     return str(words) if words and full_output_of(result) is None else message_text(result)
 
 
-def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage]) -> None:
+def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage], seen: Container[str]) -> None:
     for call in message.tool_calls:
         result = results.get(call["id"] or "")
         text = _quotable(result) if result is not None else None
-        turn.calls.append(Call(call["name"], call["args"], text))
+        turn.calls.append(Call(call["name"], call["args"], text, call["id"] in seen))
     if message.tool_calls:
         turn.rounds += 1
     else:

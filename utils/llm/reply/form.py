@@ -14,7 +14,7 @@ from langchain.agents.structured_output import (
     ToolStrategy,
 )
 from langchain_core.messages import AIMessage
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from utils.errors import AnswerCut, AnswerRepeated, ContentFiltered, ModelFailure, ReplyUnusable
 from utils.llm.reply.answer import PARTIAL, partial_text
@@ -71,6 +71,15 @@ def read_form(answer: AIMessage, form: Any) -> Any:
         except ValueError as error:
             failed = failed or error
     raise FormUnfilled(UNFILLED, detail=_detail(failed)) from failed
+
+
+def plain_form(filled: Any) -> Any:
+    """What an answer filled its form with, as JSON has it: checkpoints hold no class of an agent, which may be renamed or forbidden there.
+
+    Args:
+        filled: The form itself, or what was stored of it: earlier versions stored the object.
+    """
+    return TypeAdapter[Any](Any).dump_python(filled, mode="json", fallback=str)
 
 
 def _unfinished(answer: AIMessage) -> ModelFailure:

@@ -102,7 +102,9 @@ function WorkLine({ item }: { item: Item }): ReactElement | null {
 
 function Outcome({ item }: { item: Item }): ReactElement | null {
   const { turn } = item;
-  if (turn.state === "canceled") return <p className="outcome canceled">Stopped.</p>;
+  if (turn.state === "canceled") {
+    return <p className="outcome canceled">Stopped.{turn.error?.message && ` ${visible(turn.error.message)}`}</p>;
+  }
   if (turn.failure) {
     return (
       <div className="outcome failed">

@@ -39,7 +39,7 @@ Part = tuple[Call, Step]
 
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
-    """The Markdown answer. Parts that could not be asked for are named at the end."""
+    """The Markdown answer, without what the user has read already. Parts that could not be asked for are named at the end."""
     first, calls = _comparison(turn.request, calls)
     first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
@@ -51,8 +51,10 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     parts = list(zip(calls, [*done, *(whole for _ in calls)], strict=False))
     bodies = [_weighed(_body(*part, turn, similarity), part[1], parts[:at]) for at, part in enumerate(parts)]
     rest = left_over(steps) if done else []
+    sections = list(zip(parts, bodies, strict=True))
+    pairs = [section for section in sections if not section[0][0].shown] or sections
+    bodies = [body for _, body in pairs]
     if len(bodies) > 1:
-        pairs = zip(parts, bodies, strict=True)
         bodies = [
             f"## {_asked(step)}\n\n{demoted(briefly(step.clause.text, body))}" for (_, step), body in pairs
         ]

@@ -1,0 +1,162 @@
+"""A task that is stopped during a call that may change something says so: a thread goes on, and what was sent is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+from a2a.client import Client
+from a2a.types.a2a_pb2 import CancelTaskRequest, ListTasksRequest, Task, TaskState
+
+from tests.e2e.agents.peers import Answer, ask, connected
+from tests.e2e.delegation.teams import model, supervising
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.client.decode import decode_task
+from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.graph.agent_tool import agent_tool
+from utils.a2a_common.graph.questions import ask_user
+from utils.a2a_common.protocol.extensions import TaskError
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+@dataclass
+class Floor:
+    """Where the calls of a test stand."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    let: threading.Event = field(default_factory=threading.Event)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+FLOORS: list[Floor] = []
+
+
+@pytest.fixture
+async def floor() -> AsyncIterator[Floor]:
+    FLOORS.append(Floor())
+    yield FLOORS[-1]
+    FLOORS[-1].let.set()
+
+
+class Deployer(BaseLangGraphAgent):
+    """Deploys and looks, in threads and without."""
+
+    name = "deployer"
+    description = "Deploys versions."
+
+    @agent_tool(examples=["Deploy 1.2"])
+    def deploy(self, version: str) -> str:
+        """Deploy a version."""
+        return _in_thread(version)
+
+    @agent_tool(read_only=True)
+    def look(self, version: str) -> str:
+        """Look whether a version is deployed."""
+        return _in_thread(version)
+
+    @agent_tool()
+    async def send(self, version: str) -> str:
+        """Send a version."""
+        FLOORS[-1].begun.set()
+        await asyncio.Event().wait()
+        return version
+
+    @agent_tool()
+    async def asked(self, version: str) -> str:
+        """Deploy a version once the user says where."""
+        return ask_user("Where?").text + version
+
+
+def _in_thread(version: str) -> str:
+    floor = FLOORS[-1]
+    floor.loop.call_soon_threadsafe(floor.begun.set)
+    floor.let.wait()
+    floor.loop.call_soon_threadsafe(floor.done.set)
+    return version
+
+
+def canceled(task: Task) -> TaskView:
+    assert task.status.state == TaskState.TASK_STATE_CANCELED
+    view = TaskView()
+    for event in decode_task(task):
+        view.apply(event)
+    return view
+
+
+async def stopped(client: Client, floor: Floor) -> tuple[TaskView, Answer]:
+    """A task as it is told whoever cancels it, and whoever follows it."""
+    following = asyncio.create_task(ask(client, "Deploy 1.2"))
+    async with asyncio.timeout(60):
+        await floor.begun.wait()
+        task = (await client.list_tasks(ListTasksRequest())).tasks[0]
+        view = canceled(await client.cancel_task(CancelTaskRequest(id=task.id)))
+        return view, await following
+
+
+UNKNOWN = "{} was still under way: whether it had its effect, or still has it later, is unknown. Find out before you ask again."
+
+
+@pytest.mark.parametrize("tool", ["deploy", "send"])
+async def test_a_task_that_is_canceled_during_a_change_says_that_its_outcome_is_unknown(
+    floor: Floor, tool: str
+) -> None:
+    scripted = ScriptedModel(script=[calls(call(tool, version="1.2"))])
+    async with running_agent(Deployer, model=scripted) as url, connected(url) as client:
+        view, answer = await stopped(client, floor)
+        if tool == "deploy":  # nothing could stop it
+            floor.let.set()
+            await floor.done.wait()
+    assert view.said == answer.last_words == f"Canceled. {UNKNOWN.format(tool)}"
+    assert isinstance(view.error, TaskError)
+    assert (view.error.code, view.error.message) == ("unknown_outcome", UNKNOWN.format(tool))
+    assert not view.error.retryable
+
+
+async def test_a_task_that_is_canceled_while_it_only_reads_is_simply_canceled(floor: Floor) -> None:
+    scripted = ScriptedModel(script=[calls(call("look", version="1.2"))])
+    async with running_agent(Deployer, model=scripted) as url, connected(url) as client:
+        view, answer = await stopped(client, floor)
+    assert (view.said, view.error, answer.last_words) == ("", None, "")
+
+
+async def test_a_task_that_is_canceled_while_it_asks_before_a_change_is_simply_canceled() -> None:
+    scripted = ScriptedModel(script=[calls(call("asked", version="1.2"))])
+    async with running_agent(Deployer, model=scripted) as url, connected(url) as client:
+        waiting = await ask(client, "Deploy 1.2")
+        view = canceled(await client.cancel_task(CancelTaskRequest(id=waiting.task_id)))
+    assert view.error is None
+
+
+async def test_a_turn_that_takes_too_long_during_a_change_asks_nobody_to_try_again(floor: Floor) -> None:
+    scripted = ScriptedModel(script=[calls(call("deploy", version="1.2"))])
+    environ = {"TURN_TIMEOUT_SECONDS": "1"}
+    async with running_agent(Deployer, model=scripted, environ=environ) as url, connected(url) as client:
+        answer = await ask(client, "Deploy 1.2")
+    assert floor.begun.is_set()
+    assert answer.state == "failed"
+    assert answer.last_words == f"This took longer than it may. {UNKNOWN.format('deploy')}"
+
+
+async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(floor: Floor) -> None:
+    below, top = (
+        ScriptedModel(script=[calls(call("deploy", version="1.2"))]),
+        model([calls(call("deployer", request="Deploy 1.2"))]),
+    )
+    async with (
+        running_agent(Deployer, model=below) as agent,
+        supervising({"deployer": agent}, top) as url,
+        connected(url) as client,
+    ):
+        view, answer = await stopped(client, floor)
+    assert view.error is not None
+    assert view.error.code == "unknown_outcome"
+    assert view.said == answer.last_words
+    assert view.said.startswith("Canceled. The deployer agent was stopped during something")
+    assert f'It said: "{UNKNOWN.format("deploy")}"' in view.said
