@@ -179,8 +179,13 @@ class Forked:
         asked = (stdin, stdout, stderr)
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
-        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env)}
-        request.update(serves=serves, leads=leads)
+        request = {
+            "arguments": self.args,
+            "cwd": str(cwd),
+            "environ": dict(env),
+            "serves": serves,
+            "leads": leads,
+        }
         server = server or self._server(cwd, env)
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:

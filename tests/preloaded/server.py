@@ -174,7 +174,7 @@ class StandBy:
         pid = os.fork()
         if pid:
             theirs.close()
-            asyncio.create_subprocess_exec = cls(pid, ours).start  # type: ignore[assignment]
+            asyncio.create_subprocess_exec = cls(pid, ours).start
             return None
         ours.close()
         os.setsid()

@@ -30,14 +30,21 @@ def environment(home: Path, **environ: str) -> dict[str, str]:
 
 
 async def start(*arguments: str, home: Path, **environ: str) -> asyncio.subprocess.Process:
-    return await _start((*CLI, *arguments), environment(home, **environ), home, leads=True)
+    return await start_leading(CLI, *arguments, home=home, **environ)
+
+
+async def start_leading(
+    program: tuple[str, str], /, *arguments: str, home: Path, **environ: str
+) -> asyncio.subprocess.Process:
+    """The command line by another program, with a fork server that has the libraries imported."""
+    return await _start((*program, *arguments), environment(home, **environ), home, leads=True)
 
 
 async def start_program(
-    program: tuple[str, str], /, *arguments: str, home: Path, leads: bool = False, **environ: str
+    program: tuple[str, str], /, *arguments: str, home: Path, **environ: str
 ) -> asyncio.subprocess.Process:
     """Another program than the command line, or that with a fork server which is a new interpreter."""
-    return await _start((*program, *arguments), environment(home, **environ), home, leads=leads)
+    return await _start((*program, *arguments), environment(home, **environ), home, leads=False)
 
 
 async def _start(

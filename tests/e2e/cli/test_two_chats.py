@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.e2e.cli.command import finish, start, start_program
+from tests.e2e.cli.command import finish, start, start_leading
 from tests.e2e.cli.terminal import terminal
 from tests.e2e.cli.test_up import read_until
 from tests.ports import free_port
@@ -47,9 +47,7 @@ async def test_the_service_outlives_the_chat_that_started_it_until_the_other_one
 @pytest.mark.timeout(600)  # the whole service
 async def test_a_chat_without_a_terminal_says_in_one_line_that_the_service_is_up(tmp_path):
     settings = {"RAG_SOURCES": "", "EMBEDDINGS_PROVIDER": "none"}
-    process = await start_program(
-        PATIENT, "chat", "--port", str(free_port()), home=tmp_path, leads=True, **settings
-    )
+    process = await start_leading(PATIENT, "chat", "--port", str(free_port()), home=tmp_path, **settings)
     lines = await read_until(process, b"/help for commands")
     done = await asyncio.wait_for(finish(process), 60)
     started = [line for line in lines.splitlines() if not line.startswith("Port ")]

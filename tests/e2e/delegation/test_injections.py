@@ -88,7 +88,7 @@ def wordings() -> Iterator[Any]:
         yield pytest.param(wording, id=str(number), marks=() if number in ALWAYS else pytest.mark.long)
 
 
-@pytest.mark.parametrize("wording", wordings())
+@pytest.mark.parametrize("wording", list(wordings()))
 async def test_what_a_document_orders_is_neither_sent_to_github_nor_told_to_a_foreign_agent(
     tmp_path: Path, wording: str
 ) -> None:

@@ -204,10 +204,9 @@ async def test_an_agents_process_with_wrong_files_ends_with_a_sentence(house: Ho
         ("-m", "utils.a2a_common.server.serve", "tests.e2e.agents.peers:Keys"),
         env={**environ, "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LLM_PROVIDER": "embedded"},
         cwd=house.folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+        stderr=asyncio.subprocess.PIPE,
     )
-    said, _ = await process.communicate()
+    _, said = await process.communicate()
     assert process.returncode == 2, said.decode()
     assert (
         said.decode().splitlines()[-1]

@@ -119,7 +119,7 @@ def floods() -> Iterator[Any]:
             yield pytest.param(body, limit, binding, id=f"{body.__name__}-{binding}", marks=marks)
 
 
-@pytest.mark.parametrize(("body", "limit", "binding"), floods())
+@pytest.mark.parametrize(("body", "limit", "binding"), list(floods()))
 async def test_an_agent_that_sends_too_much_is_stopped_and_the_supervisor_goes_on(
     body: Callable[[Hostile], Body], limit: str, binding: str
 ) -> None:
