@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")
-VARIABLE = "PYTEST_DEBUG_TEMPROOT"
+VARIABLES = ("PYTEST_DEBUG_TEMPROOT", "TMPDIR")
 NEEDED = 6 * 1024**3
 """Bytes: containers have 64 MB there."""
 
 
 def put_in_memory() -> None:
-    """Have pytest make `tmp_path` there, in this process and those that it starts, unless it was told where."""
+    """Have pytest make `tmp_path` there, and others temporary folders, here and in what this starts, unless told where."""
     if MEMORY.is_dir() and _has_room() and _runs_programs() and os.access(MEMORY, os.W_OK):
-        os.environ.setdefault(VARIABLE, str(MEMORY))
+        for variable in VARIABLES:
+            os.environ.setdefault(variable, str(MEMORY))
+        tempfile.tempdir = None  # it is looked up again
 
 
 def _has_room() -> bool:

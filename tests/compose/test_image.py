@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,9 @@ import pytest
 from multi_agents.cli.exit_codes import ExitCode
 from tests.compose.image import image_files, is_ignored
 from tests.compose.tool import ROOT
+from tests.preloaded import process as preloaded
 
+SECONDS = 60
 CHECKS_FROM_OUTSIDE = {"__init__.py", "conformance.py", "contract"}
 
 
@@ -34,9 +34,9 @@ def test_the_conformance_command_runs_on_the_files_of_the_image(tmp_path: Path):
     for name in image_files():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, tmp_path / name)
-    command = [sys.executable, "-m", "multi_agents.cli", "conformance", "http://127.0.0.1:9"]
+    command = ["-m", "multi_agents.cli", "conformance", "http://127.0.0.1:9"]
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    done = preloaded.run(command, cwd=tmp_path, env=environ, timeout=SECONDS)
     assert done.returncode == ExitCode.UNREACHABLE, done.stderr
 
 

@@ -34,7 +34,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     command = ["-m", "multi_agents.cli", "up", "--port", str(free_port())]
     log = made.folder / "up.log"
     with log.open("wb") as out:
-        service = preloaded.popen(command, cwd=made.folder, env=made.environment, log=out)
+        service = preloaded.popen(command, cwd=made.folder, env=made.environment, log=out, leads=True)
         try:
             made.replaced = _addresses(_wait_for(made.folder / ".data" / "run.json", service, log))
             yield made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from tests.docs.blocks import Block, all_blocks
+from tests.preloaded import process as preloaded
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import AgentTool
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
@@ -22,6 +22,7 @@ from utils.testing.scripted_model import ScriptedModel, call, calls
 
 pytestmark = pytest.mark.listens
 
+SECONDS = 280
 ENVIRON = {
     "EMBEDDINGS_PROVIDER": "none",
     "SUB_AGENTS": "nobody=http://127.0.0.1:9",
@@ -111,21 +112,21 @@ async def test_the_page_s_state_of_its_own_bears_two_calls_in_one_reply() -> Non
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("settings", ["", "[pytest]\nasyncio_mode = auto\n"], ids=["none", "auto"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param("", id="none"),
+        pytest.param("[pytest]\nasyncio_mode = auto\n", id="auto", marks=pytest.mark.long),
+    ],
+)
 def test_the_page_s_contract_test_runs_outside_the_repository_whatever_the_settings_of_pytest(
     tmp_path: Path, settings: str
 ) -> None:
     (tmp_path / "pytest.ini").write_text(settings or "[pytest]\n", "utf-8")
     (tmp_path / "test_namer.py").write_text(_showing("(AgentContract)").text, "utf-8")
     chosen = ["-k", "card or crash_of_the_model or question_waits", "-p", "no:cacheprovider", "-q"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *chosen, "test_namer.py"],
-        cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))}
+    done = preloaded.run(["-m", "pytest", *chosen, "test_namer.py"], cwd=tmp_path, env=env, timeout=SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout
 

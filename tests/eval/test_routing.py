@@ -10,7 +10,11 @@ def chat():
     return routing.model()
 
 
-@pytest.mark.parametrize("split", routing.SPLITS)
+TUNE, HELD_OUT = routing.SPLITS
+
+
+# The split that the model was made with has 274 requests, the other 60, and those say more of it.
+@pytest.mark.parametrize("split", [pytest.param(TUNE, marks=pytest.mark.long), HELD_OUT])
 def test_nineteen_requests_in_twenty_go_to_the_right_tools_with_the_right_arguments(chat, split):
     routed, filled = _shares(routing.routing_outcomes(chat, split))
     assert routed >= 0.95

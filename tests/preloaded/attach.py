@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 
+COMMAND = "multi_agents.cli"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -18,7 +19,12 @@ def main(path: str, *arguments: str) -> None:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # open as long as this runs
     server.connect(path)
     ours, theirs = socket.socketpair()
-    request = {"arguments": arguments, "cwd": os.getcwd(), "environ": dict(os.environ)}  # noqa: PTH109 - pathlib takes longer than all of this
+    request = {
+        "arguments": arguments,
+        "cwd": os.getcwd(),  # noqa: PTH109 - pathlib takes longer than all of this
+        "environ": dict(os.environ),
+        "leads": arguments[1:2] == (COMMAND,),
+    }
     with theirs:
         socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2, theirs.fileno()])
     lines = ours.makefile("rb", 0)

@@ -157,6 +157,7 @@ class Forked:
         env: All its variables.
         stdin: A descriptor or a file, `subprocess.PIPE` or `subprocess.DEVNULL`; `stdout` and `stderr` too.
         serves: It is another preloaded interpreter.
+        leads: The fork server that it may start has imported the libraries too.
         server: The control socket of the interpreter to fork; without one it is chosen by what the program imports.
         kept: Descriptors that the child keeps, under numbers that its variable `PRELOADED` holds.
     """
@@ -168,7 +169,7 @@ class Forked:
     def __init__(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
         stdin: Any = subprocess.DEVNULL, stdout: Any = subprocess.DEVNULL, stderr: Any = subprocess.DEVNULL,
-        serves: bool = False, server: socket.socket | None = None, kept: Sequence[int] = (),
+        serves: bool = False, leads: bool = False, server: socket.socket | None = None, kept: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.args = list(arguments)
         sys.audit(FORKED, self.args)
@@ -178,7 +179,13 @@ class Forked:
         asked = (stdin, stdout, stderr)
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
-        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env), "serves": serves}
+        request = {
+            "arguments": self.args,
+            "cwd": str(cwd),
+            "environ": dict(env),
+            "serves": serves,
+            "leads": leads,
+        }
         server = server or self._server(cwd, env)
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:
@@ -259,7 +266,7 @@ class _Transport(BaseSubprocessTransport):
     def _start(self, **options: Any) -> None:  # type: ignore[override]
         child = Forked(
             options["args"], cwd=options["cwd"], env=options["env"],
-            stdin=options["stdin"], stdout=options["stdout"], stderr=options["stderr"],
+            stdin=options["stdin"], stdout=options["stdout"], stderr=options["stderr"], leads=options["leads"],
         )  # fmt: skip
         self._proc: Any = child
         loop = asyncio.get_running_loop()
@@ -274,9 +281,9 @@ class _Transport(BaseSubprocessTransport):
 
 async def start(
     arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
-    stdin: Any = None, stdout: Any = None, stderr: Any = None,
+    stdin: Any = None, stdout: Any = None, stderr: Any = None, leads: bool = False,
 ) -> asyncio.subprocess.Process:  # fmt: skip
-    """As `asyncio.create_subprocess_exec` of this Python with these arguments."""
+    """As `asyncio.create_subprocess_exec` of this Python with these arguments; `leads` is of `Forked`."""
     if not forks(env):
         return await asyncio.create_subprocess_exec(
             sys.executable, *arguments, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr
@@ -285,8 +292,9 @@ async def start(
     protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=2**16, loop=loop)
     ready: asyncio.Future[None] = loop.create_future()
     transport = _Transport(
-        loop, protocol, arguments, False, stdin, stdout, stderr, 0, waiter=ready, extra=None, cwd=cwd, env=env
-    )
+        loop, protocol, arguments, False, stdin, stdout, stderr, 0,
+        waiter=ready, extra=None, cwd=cwd, env=env, leads=leads,
+    )  # fmt: skip
     await ready
     return asyncio.subprocess.Process(transport, protocol, loop)
 
@@ -307,24 +315,26 @@ def worker(arguments: Sequence[str]) -> Forked:
 Running = Forked | subprocess.Popen[bytes]
 
 
-def popen(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: IO[bytes]) -> Running:
-    """As `subprocess.Popen` of this Python with these arguments, with its output in a file."""
+def popen(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: IO[bytes], leads: bool = False
+) -> Running:
+    """As `subprocess.Popen` of this Python with these arguments, with its output in a file; `leads` is of `Forked`."""
     if not forks(env):
         return subprocess.Popen([sys.executable, *arguments], cwd=cwd, env=env, stdout=log, stderr=log)
-    return Forked(arguments, cwd=cwd, env=env, stdout=log, stderr=log)
+    return Forked(arguments, cwd=cwd, env=env, stdout=log, stderr=log, leads=leads)
 
 
 def run(
-    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float, leads: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """As `subprocess.run` of this Python with these arguments, without input, with its output as text."""
+    """As `subprocess.run` of this Python with these arguments, without input, with its output as text; `leads` is of `Forked`."""
     if not forks(env):
         return subprocess.run(
             [sys.executable, *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=timeout, check=False,
         )  # fmt: skip
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = Forked(arguments, cwd=cwd, env=env, stdout=out, stderr=err)
+        process = Forked(arguments, cwd=cwd, env=env, stdout=out, stderr=err, leads=leads)
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -16,8 +16,11 @@ connection to the listening socket, whose end ends its child alone.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
+import ctypes
+import functools
 import gc
 import importlib
 import json
@@ -31,6 +34,7 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 LIBRARIES = (
@@ -58,6 +62,12 @@ TESTS = (
 """Libraries that files of tests import when they are collected, besides `LIBRARIES`."""
 
 KEPT = "PRELOADED"
+FORK_SERVER = "utils.processes.fork_server"
+CHANNEL = 2
+"""Where the descriptor of its channel stands among its arguments, after `-m` and its name."""
+
+LAST_STANDARD = 2
+PR_SET_PDEATHSIG = 1
 LARGEST_REQUEST = 1 << 20
 MOST_DESCRIPTORS = 8
 
@@ -66,13 +76,14 @@ MOST_DESCRIPTORS = 8
 class Program:
     """What one child runs: `-m MODULE` or `-c CODE` with its arguments, where, and with which variables.
 
-    `serves` marks another such interpreter, which ends by itself.
+    `serves` marks another such interpreter, which ends by itself; `leads` a command that may start a fork server.
     """
 
     arguments: list[str]
     cwd: str
     environ: dict[str, str]
     serves: bool = False
+    leads: bool = False
 
     def prepare(self, descriptors: list[int]) -> None:
         """Make this process what a new interpreter would find."""
@@ -144,6 +155,67 @@ def _told(code: object) -> int:
     return 1
 
 
+class StandBy:
+    """A child of a command that becomes its fork server, with the libraries imported, once the command starts one.
+
+    A fork server of its own would import them again, which is most of what `doctor` costs. It must be a child of the
+    command, which adopts what it forks, and be forked before the command has a thread or an event loop.
+    """
+
+    def __init__(self, pid: int, told: socket.socket) -> None:
+        self._pid, self._told = pid, told
+        self._start = asyncio.create_subprocess_exec
+
+    @classmethod
+    def fork(cls) -> socket.socket | None:
+        """Returns in the command at once, and in the child with where it is told what it becomes."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = os.getpid()
+        pid = os.fork()
+        if pid:
+            theirs.close()
+            asyncio.create_subprocess_exec = cls(pid, ours).start
+            return None
+        ours.close()
+        os.setsid()
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != command:
+            os._exit(1)
+        return theirs
+
+    async def start(self, *command: Any, **options: Any) -> Any:
+        """As `asyncio.create_subprocess_exec`, but for the first fork server."""
+        if FORK_SERVER not in command or self._told.fileno() < 0:
+            return await self._start(*command, **options)
+        arguments = ["-m", *command[command.index(FORK_SERVER) :]]
+        asked = {"arguments": arguments, "cwd": str(Path.cwd()), "environ": dict(options["env"])}
+        with self._told, Path(os.devnull).open("rb") as nothing:
+            outputs = [options[name].fileno() for name in ("stdout", "stderr")]
+            passed = [nothing.fileno(), *outputs, *options["pass_fds"]]
+            socket.send_fds(self._told, [json.dumps(asked).encode()], passed)
+        adopted: Any = importlib.import_module("utils.processes.adoption").AdoptedProcess(self._pid)
+        adopted.kill = functools.partial(os.kill, self._pid, signal.SIGKILL)
+        return adopted
+
+
+def _become(told: socket.socket, descriptors: Sequence[int]) -> Program:
+    """Wait until the command, whose descriptors these are, says what to run; ends with the command."""
+    for descriptor in descriptors:
+        os.close(descriptor)
+    while (free := os.open(os.devnull, os.O_RDWR)) <= LAST_STANDARD:
+        pass
+    os.close(free)
+    with told:
+        message, received, _, _ = socket.recv_fds(told, LARGEST_REQUEST, MOST_DESCRIPTORS)
+    if not message:
+        os._exit(0)
+    program = Program(**json.loads(message))
+    program.arguments[CHANNEL] = str(received.pop())
+    program.prepare(received)
+    del sys.path[0]  # as `-P` has it
+    return program
+
+
 def import_all(names: Sequence[str]) -> None:
     """Import them, and have the garbage collector leave alone what children share with this process."""
     gc.disable()  # an import makes hardly any garbage, and looking for it is a quarter of its time
@@ -202,7 +274,10 @@ class Server:
         program = Program(**json.loads(message))
         pid = os.fork()
         if pid == 0:
+            told = StandBy.fork() if program.leads else None
             self._leave(descriptors)
+            if told is not None:
+                return _become(told, descriptors)
             program.prepare(descriptors)
             return program
         report = socket.socket(fileno=descriptors.pop())

@@ -233,3 +233,67 @@ def test_a_program_that_a_signal_ended_looks_so_to_who_started_it(tmp_path: Path
     assert (
         subprocess.run([*preloaded.attaching(), "-c", code], cwd=tmp_path, check=False).returncode == -number
     )
+
+
+STARTS_FORK_SERVERS = """
+import asyncio, os, pathlib, sys
+from utils.processes.fork_client import ForkServer
+from utils.processes.request import Target
+
+async def main():
+    for name in sys.argv[1:]:
+        with pathlib.Path(name).open("ab") as log:
+            server = await ForkServer.start(("json",), dict(os.environ), log)
+            child = await server.fork(Target("look", ("one",), {**os.environ, "WORD": name}), log)
+            assert await child.wait() == 7
+            await server.close()
+    print(os.getpid())
+
+asyncio.run(main())
+"""
+
+
+def test_the_first_fork_server_of_a_command_has_the_libraries_and_forks_what_another_one_would(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "look.py").write_text(
+        f"{LOOK}\nprint(os.getppid(), os.getsid(0) == os.getpid())\nsys.exit(7)"
+    )
+    environ = variables(PYTHONPATH=f"{preloaded.ROOT}{os.pathsep}{tmp_path}")
+    line = ["-c", STARTS_FORK_SERVERS, "first", "second"]
+    done = preloaded.run(line, cwd=tmp_path, env=environ, timeout=SECONDS, leads=True)
+    assert done.returncode == 0, done.stderr
+    seen = []
+    for name in ("first", "second"):
+        told, place = (tmp_path / name).read_text().splitlines()
+        assert place == f"{done.stdout.strip()} True"
+        seen.append(json.loads(told))
+        assert seen[-1]["environ"].pop("WORD") == name
+    first, second = ({name: one[name] for name in one if name != "modules"} for one in seen)
+    first["environ"].pop("LC_CTYPE", None)
+    second["environ"].pop("LC_CTYPE", None)  # what an interpreter that starts adds
+    assert first == second
+    assert ["langchain" in one["modules"] for one in seen] == [True, False]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_stands_by_for_a_fork_server_ends_with_a_command_that_starts_none(
+    tmp_path: Path, number: int
+) -> None:
+    code = (
+        "import os, pathlib, sys\n"
+        "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
+        "sys.stdin.read()"
+    )
+    command = preloaded.Forked(
+        ["-c", code], cwd=tmp_path, env=variables(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, leads=True
+    )
+    assert command.stdin is not None
+    assert command.stdout is not None
+    with command.stdin, command.stdout:
+        watched = os.pidfd_open(int(command.stdout.readline()))
+        command.send_signal(number)
+        assert command.wait(SECONDS) == -number
+        ended, _, _ = select.select([watched], [], [], SECONDS)
+        os.close(watched)
+    assert ended

@@ -65,14 +65,19 @@ def invisible_in(text: str) -> frozenset[int]:
     `_IGNORABLE` and `_BLANK`. Exceptions, since they change how their neighbours look: one variation selector directly
     after an emoji (or in a keycap), and a joiner between two emoji or after the virama of an Indic script.
     """
+    unseen = {one for one in set(text) if _unseen(one)}
+    if not unseen:
+        return frozenset()
     return frozenset(
-        place for place, one in enumerate(text) if _unseen(one) and not _shapes_its_neighbours(text, place)
+        place for place, one in enumerate(text) if one in unseen and not _shapes_its_neighbours(text, place)
     )
 
 
 def seen_of(text: str, *, instead: str = "") -> str:
     """The text with `instead` in place of each invisible character; tabs and line ends stay."""
     hidden = invisible_in(text)
+    if not hidden:
+        return text
     return "".join(instead if place in hidden else one for place, one in enumerate(text))
 
 

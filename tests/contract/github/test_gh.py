@@ -115,4 +115,4 @@ async def test_a_gh_that_takes_too_long_is_ended(gh_folder):
         started = time.monotonic()
         with pytest.raises(ToolTimeout):
             await call(gh, "run", "list")
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 50  # the limit that holds where none is set is 60 s

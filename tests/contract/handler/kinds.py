@@ -37,8 +37,11 @@ from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.task_logs import memory_log
 from utils.persistence.runs import MemoryRuns
 
-SECONDS = 5.0
+SECONDS = 30.0
 """Longest wait for anything; a handler that lets a caller wait for ever is found by it."""
+
+DELIVERED_SECONDS = 1.0
+"""Longest wait at the end for webhooks, of which nobody hears here."""
 
 FORBIDDEN_URL = "http://forbidden.test/hook"
 
@@ -117,7 +120,7 @@ async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
         yield handler
     finally:
         await engine.drain(0)
-        await push.aclose(SECONDS)
+        await push.aclose(DELIVERED_SECONDS)
         await log.close()
 
 

@@ -146,6 +146,7 @@ def _out(idp: Provider) -> None:
 ECHO: list[str] = []
 REFUSED = "your identity provider gives no access to it in your name"
 UNANSWERED = "your identity provider gave no answer about access to it"
+LATE = "the provider does not answer in time"
 FRESH = "it takes requests in your name only while your message is fresh"
 
 FAILURES = {
@@ -159,7 +160,7 @@ FAILURES = {
     "the provider does not exchange": (_set(grants=["authorization_code"]), UNANSWERED),
     "the provider is down": (_out, UNANSWERED),
     "the provider is in trouble": (_set(trouble="temporarily_unavailable"), UNANSWERED),
-    "the provider does not answer in time": (_set(gate=asyncio.Event()), UNANSWERED),
+    LATE: (_set(gate=asyncio.Event()), UNANSWERED),
     "the answer holds no token": (_set(answers={"access_token": None}), UNANSWERED),
     "the token is not for a header": (_set(answers={"access_token": "a\r\nb"}), UNANSWERED),
     "the token is of another type": (_set(answers={"token_type": "N_A"}), UNANSWERED),
@@ -175,7 +176,8 @@ FAILURES = {
 async def test_without_a_token_the_agent_is_not_asked_and_the_turn_goes_on(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "SECONDS", 0.5)
+    if name == LATE:
+        monkeypatch.setattr(exchange, "SECONDS", 0.5)
     both = calls(call("vault", "c1", request="What is a?"), call("words", "c2", request="What is b?"))
     broken, said = FAILURES[name]
     words = running_agent(Keys, model=model(["b is 2"]), home=tmp_path / "words")

@@ -30,15 +30,27 @@ def environment(home: Path, **environ: str) -> dict[str, str]:
 
 
 async def start(*arguments: str, home: Path, **environ: str) -> asyncio.subprocess.Process:
-    return await start_program(CLI, *arguments, home=home, **environ)
+    return await start_leading(CLI, *arguments, home=home, **environ)
+
+
+async def start_leading(
+    program: tuple[str, str], /, *arguments: str, home: Path, **environ: str
+) -> asyncio.subprocess.Process:
+    """The command line by another program, with a fork server that has the libraries imported."""
+    return await _start((*program, *arguments), environment(home, **environ), home, leads=True)
 
 
 async def start_program(
     program: tuple[str, str], /, *arguments: str, home: Path, **environ: str
 ) -> asyncio.subprocess.Process:
-    env = environment(home, **environ)
-    command = (*program, *arguments)
-    return await preloaded.start(command, env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    """Another program than the command line, or that with a fork server which is a new interpreter."""
+    return await _start((*program, *arguments), environment(home, **environ), home, leads=False)
+
+
+async def _start(
+    line: tuple[str, ...], env: dict[str, str], home: Path, *, leads: bool
+) -> asyncio.subprocess.Process:
+    return await preloaded.start(line, env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE, leads=leads)
 
 
 async def finish(process: asyncio.subprocess.Process, typed: str = "", seconds: float = 60) -> Finished:

@@ -106,7 +106,13 @@ async def _running(
         **environ,
     }
     process = await preloaded.start(
-        ("-c", code, *arguments), env=env, cwd=home, stdin=slave, stdout=slave, stderr=slave
+        ("-c", code, *arguments),
+        env=env,
+        cwd=home,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        leads=code == SAME_INTERPRETER,
     )
     os.close(slave)
     try:

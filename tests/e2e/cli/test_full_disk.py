@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli.command import CLI, PIPE, Finished, environment, finish, run
+from tests.e2e.cli.command import Finished, finish, run, start_program
 from tests.ports import free_port
 
 CODE = """
@@ -31,13 +29,13 @@ for code in (1, 2):
 """A process that died without a word, and one that said why; and a line that is typed into the chat."""
 
 
-async def run_full(*arguments: str, home: Path) -> Finished:
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+COMMAND = "import runpy; runpy._run_module_as_main('multi_agents.cli')"
+
+
+async def run_full(code: str, *arguments: str, home: Path) -> Finished:
     """Run Python where no file may have a byte: the same error as that of a full disk, from the system itself."""
-    limited = ("bash", "-c", 'ulimit -f 0; exec "$@"', "limited", sys.executable, *arguments)
-    process = await asyncio.create_subprocess_exec(
-        *limited, env=environment(home), cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE
-    )
-    return await finish(process)
+    return await finish(await start_program(("-c", FULL + code), *arguments, home=home))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +50,7 @@ async def run_full(*arguments: str, home: Path) -> Finished:
 async def test_a_command_that_finds_no_room_says_so_and_leaves_what_was_there(tmp_path, command, what):
     await run("keys", "create", "ann", home=tmp_path)
     before = (tmp_path / "keys.json").read_text()
-    done = await run_full(*CLI, *command, home=tmp_path)
+    done = await run_full(COMMAND, *command, home=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"Error [storage_full]: There is no room for {tmp_path / what}")
     assert done.err.endswith("Free some space and try again.\n")
@@ -61,7 +59,7 @@ async def test_a_command_that_finds_no_room_says_so_and_leaves_what_was_there(tm
 
 
 async def test_a_full_disk_is_one_of_the_things_that_stand_in_the_way(tmp_path):
-    done = await run_full(*CLI, "doctor", "--json", home=tmp_path)
+    done = await run_full(COMMAND, "doctor", "--json", home=tmp_path)
     assert done.code == 2
     (found,) = [one for one in json.loads(done.out) if one["check"] == "data folder"]
     assert (found["level"], found["message"].startswith("There is no room for ")) == ("wrong", True)
@@ -86,7 +84,7 @@ async def test_a_file_in_the_place_of_a_folder_is_named_with_the_way_out(tmp_pat
 
 
 async def test_a_process_that_died_of_it_and_a_line_that_cannot_be_kept_are_no_riddle(tmp_path):
-    done = await run_full("-c", CODE, home=tmp_path)
+    done = await run_full(CODE, home=tmp_path)
     typed, silent, told, *last = done.out.splitlines()
     assert typed == "['hello']"
     assert silent.startswith("storage_full rag ended with code 1. There is no room for ")

@@ -8,10 +8,20 @@ import json
 import pytest
 
 from multi_agents.cli.service.runfile import RunFile
-from tests.e2e.cli.command import finish, start
+from tests.e2e.cli.command import finish, start, start_leading
 from tests.e2e.cli.terminal import terminal
 from tests.e2e.cli.test_up import read_until
 from tests.ports import free_port
+
+PATIENT_CODE = """
+from multi_agents.cli import main
+from multi_agents.cli.view import startup
+
+startup.PAUSE_SECONDS = 600
+main.main()
+"""
+PATIENT = ("-c", PATIENT_CODE)
+"""The command line that says nothing of a start that takes long, on a loaded machine."""
 
 
 @pytest.mark.timeout(600)  # the whole service
@@ -38,7 +48,7 @@ async def test_the_service_outlives_the_chat_that_started_it_until_the_other_one
 @pytest.mark.timeout(600)  # the whole service
 async def test_a_chat_without_a_terminal_says_in_one_line_that_the_service_is_up(tmp_path):
     settings = {"RAG_SOURCES": "", "EMBEDDINGS_PROVIDER": "none"}
-    process = await start("chat", "--port", str(free_port()), home=tmp_path, **settings)
+    process = await start_leading(PATIENT, "chat", "--port", str(free_port()), home=tmp_path, **settings)
     lines = await read_until(process, b"/help for commands")
     done = await asyncio.wait_for(finish(process), 60)
     started = [line for line in lines.splitlines() if not line.startswith("Port ")]

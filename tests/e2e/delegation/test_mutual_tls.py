@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from tests.certificates import Authority
 from tests.e2e.agents.peers import Answer, Keys, ask, connected
 from tests.e2e.delegation.teams import model, results, supervising
 from tests.ports import free_port
+from tests.preloaded import process as preloaded
 from utils.a2a_common.client.tls import client_context
 from utils.a2a_common.server.https import https_options
 from utils.errors import SettingsError
@@ -200,14 +200,13 @@ def test_what_is_wrong_with_the_files_is_said(house: House) -> None:
 
 async def test_an_agents_process_with_wrong_files_ends_with_a_sentence(house: House) -> None:
     environ = {**house.agent(), "TLS_KEY_FILE": house.authority, "PLATFORM_ENGINEER_HOME": str(house.folder)}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "utils.a2a_common.server.serve", "tests.e2e.agents.peers:Keys"),
+    process = await preloaded.start(
+        ("-m", "utils.a2a_common.server.serve", "tests.e2e.agents.peers:Keys"),
         env={**environ, "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LLM_PROVIDER": "embedded"},
         cwd=house.folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+        stderr=asyncio.subprocess.PIPE,
     )
-    said, _ = await process.communicate()
+    _, said = await process.communicate()
     assert process.returncode == 2, said.decode()
     assert (
         said.decode().splitlines()[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -111,8 +111,15 @@ STREAMS: list[tuple[Callable[[Hostile], Body], str]] = [
 ]
 
 
-@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
-@pytest.mark.parametrize(("body", "limit"), STREAMS, ids=[body.__name__ for body, _ in STREAMS])
+def floods() -> Iterator[Any]:
+    """Each stream over JSON-RPC; over REST, which the same limits of the HTTP client hold for, `make test` tries the first."""
+    for number, (body, limit) in enumerate(STREAMS):
+        for binding in ("JSONRPC", "HTTP+JSON"):
+            marks = pytest.mark.long if number and binding == "HTTP+JSON" else ()
+            yield pytest.param(body, limit, binding, id=f"{body.__name__}-{binding}", marks=marks)
+
+
+@pytest.mark.parametrize(("body", "limit", "binding"), list(floods()))
 async def test_an_agent_that_sends_too_much_is_stopped_and_the_supervisor_goes_on(
     body: Callable[[Hostile], Body], limit: str, binding: str
 ) -> None:

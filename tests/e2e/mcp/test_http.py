@@ -107,7 +107,7 @@ async def test_a_tool_that_takes_too_long_is_an_answer(talk):
         chat = await talk({"box": box}, calls(call("own_tool"), call("box_slow")), "It is slow.")
         started = time.monotonic()
         assert isinstance((await chat.ask())[-1], Completed)
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 25  # the tool takes 30 s
         assert problem_in(chat.last_result()).error == "tool_timeout"
         await chat.agent.close()
 

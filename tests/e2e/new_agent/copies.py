@@ -45,4 +45,4 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 def command(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `platform-engineer` in the copy."""
     line = ("-m", "multi_agents.cli", *arguments)
-    return preloaded.run(line, cwd=folder, env=environment(folder, **more), timeout=280)
+    return preloaded.run(line, cwd=folder, env=environment(folder, **more), timeout=280, leads=True)

@@ -16,10 +16,14 @@ pytestmark = pytest.mark.timeout(120)
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 SECONDS = 1.0
+SOON = 18.0
+"""More than a loaded machine takes for that, and less than the limit of a server that was told none, which is 20 s."""
+
+GIVEN_UP = 25.0
 
 
 async def seconds_open(port: int, *pieces: bytes, more: bytes = b"", pause: float = 0.2) -> float:
-    """How long a connection stays open that sends these pieces and then `more` for ever, up to 10 s."""
+    """How long a connection stays open that sends these pieces and then `more` for ever, up to `GIVEN_UP`."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     begun = time.monotonic()
     for piece in pieces:
@@ -32,7 +36,7 @@ async def seconds_open(port: int, *pieces: bytes, more: bytes = b"", pause: floa
 
     dripping = asyncio.create_task(drip())
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(GIVEN_UP):
             while await reader.read(65_536):
                 pass
     except (TimeoutError, ConnectionError):
@@ -61,7 +65,7 @@ async def test_a_connection_whose_headers_never_end_is_closed_over_http_and_grpc
                 seconds_open(grpc_port),
                 seconds_open(grpc_port, b"PRI * HTTP/2.0\r\n"),
             )
-            assert all(seconds < 8 for seconds in found), found
+            assert all(seconds < SOON for seconds in found), found
             assert (await http.get(f"{served.url}/healthz")).status_code == 200
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             body = b'{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}'

@@ -45,9 +45,10 @@ FEWEST = 2
 
 def _requests():
     for path in SETS:
+        marks = [] if path == SETS[-1] else [pytest.mark.long]  # more of the same
         for entry in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader):
             if "question" in entry and entry["kind"] not in {"outside", "smalltalk", "language"}:
-                yield pytest.param(entry["question"], id=entry["id"])
+                yield pytest.param(entry["question"], id=entry["id"], marks=marks)
     yield from MORE
 
 

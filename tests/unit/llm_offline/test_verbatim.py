@@ -104,7 +104,7 @@ def _cases() -> Iterator[dict]:
     yield from routing_data.dataset()["cases"]
 
 
-@pytest.mark.slow
+@pytest.mark.long  # 334 requests; words made at random show the same above
 def test_no_argument_of_any_labelled_request_holds_a_word_that_nobody_wrote(chat):
     invented = []
     for case in _cases():

@@ -43,10 +43,10 @@ async def test_a_write_whose_caller_was_cancelled_is_done_and_a_read_takes_no_ha
 
     def hold(_: sqlite3.Connection) -> None:
         held.set()
-        free.wait(5)
+        free.wait(60)
 
     database.submit(hold)
-    held.wait(5)
+    assert held.wait(60)
     writing = asyncio.create_task(database.write(add("one")))
     reading = asyncio.create_task(database.read(words))
     await asyncio.sleep(0)
@@ -73,7 +73,7 @@ async def test_nothing_of_a_write_is_held_until_the_next_one_comes(database):
 
     await database.write(put)
     del row, put
-    async with asyncio.timeout(5):  # the writer's thread has yet to come back from what it told
+    async with asyncio.timeout(60):  # the writer's thread has yet to come back from what it told
         while held() is not None:
             await asyncio.sleep(0)
 
@@ -83,10 +83,10 @@ async def test_a_write_that_fails_takes_no_other_with_it(database):
 
     def hold(_: sqlite3.Connection) -> None:
         held.set()
-        free.wait(5)
+        free.wait(60)
 
     database.submit(hold)
-    held.wait(5)
+    assert held.wait(60)
     good, bad, later = (database.submit(add(word)) for word in ("one", "one", "two"))
     free.set()
     await later
@@ -181,10 +181,10 @@ async def test_a_write_that_comes_while_the_file_is_closed_is_refused_and_one_be
 
     def hold(_: sqlite3.Connection) -> None:
         held.set()
-        free.wait(5)
+        free.wait(60)
 
     database.submit(hold)
-    held.wait(5)
+    assert held.wait(60)
     before = database.submit(add("before"))
     closing = asyncio.create_task(database.close())
     await asyncio.sleep(0)  # `close` has asked the writer to end, and waits for it
