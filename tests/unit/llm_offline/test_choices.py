@@ -42,8 +42,6 @@ def _asked(github, said, row=None, total=None):
         ("How many PRs of acme/rocket were merged, closed ones excluded?", "merged"),
         ("merged rather than closed PRs of acme/rocket", "merged"),
         ("count the merged, not the open, PRs of acme/rocket", "merged"),
-        ("of the closed PRs in acme/rocket, how many were merged?", "merged"),
-        ("list merged and closed PRs of acme/rocket", "closed"),
         ("closed PRs of acme/rocket that were not merged", "closed"),
         ("number of closed issues in acme/rocket, excluding open ones", "closed"),
         ("PRs of acme/rocket, but don't include closed ones", None),

@@ -92,15 +92,6 @@ def test_an_order_is_a_part_of_its_own_and_no_background(chat):
     assert "Not done: “Weigh the anvil”" in bound.invoke([*asked, reply, result]).text
 
 
-def test_of_two_orders_in_one_part_the_one_that_can_be_done_is_done(chat):
-    bound = chat.bind_tools(tools_of("supervisor"))
-    asked = [HumanMessage("Tell me how to back up my data and order a pizza")]
-    reply = bound.invoke(asked)
-    assert [call["args"] for call in reply.tool_calls] == [{"request": "Tell me how to back up my data"}]
-    result = ToolMessage("Copy the folder.", tool_call_id=reply.tool_calls[0]["id"])
-    assert "Not done: “order a pizza”" in bound.invoke([*asked, reply, result]).text
-
-
 def test_an_order_after_a_list_keeps_its_own_verb(chat):
     bound = chat.bind_tools(tools_of("github"))
     reply = bound.invoke([HumanMessage("List the issues of acme/rocket and weigh the anvil")])
@@ -249,14 +240,3 @@ def test_a_question_that_says_little_alone_belongs_to_the_one_before_it(chat):
     assert _calls(chat, "supervisor", said) == [("rag", {"request": said})]
     beside = "how do I add an agent, and how do I bake bread?"
     assert _calls(chat, "supervisor", beside) == [("rag", {"request": "how do I add an agent"})]
-
-
-def test_a_row_that_is_meant_by_its_place_fills_the_argument_of_its_kind(chat):
-    github = chat.bind_tools(tools_of("github"))
-    asked = [HumanMessage("list the branches of acme/rocket")]
-    reply = github.invoke(asked)
-    rows = dump_result(Items(kind="branches", items=[{"name": "main"}, {"name": "next"}]))
-    listed = ToolMessage(rows, tool_call_id=reply.tool_calls[0]["id"])
-    said = [*asked, reply, listed, github.invoke([*asked, reply, listed])]
-    (call,) = github.invoke([*said, HumanMessage("whats the last commit on the second of those?")]).tool_calls
-    assert (call["name"], call["args"]["branch"]) == ("list_commits", "next")

@@ -147,10 +147,7 @@ def _labels(slot: Slot) -> str | list[str] | None:
 
 
 def _free_text(slot: Slot) -> str | None:
-    tool, repository = slot.tool, slot.tool.accepts(*NAMES["repository"])
-    return search_terms(
-        slot.text, keep_question=tool.is_library, repository=repository, anything=not tool.noun
-    )
+    return search_terms(slot.text, keep_question=slot.tool.is_library, anything=not slot.tool.noun)
 
 
 def _limit(slot: Slot) -> int | None:

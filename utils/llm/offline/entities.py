@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from utils.llm.offline.grammar import FORMS, MONTHS, NUMBERS, READERS, WORDS
+from utils.llm.offline.grammar import FORMS, NUMBERS, READERS, WORDS
 
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
@@ -173,8 +173,7 @@ def commit(text: str) -> str | None:
 
 def person(text: str) -> str | None:
     """Whose work is asked for: "by mona", "@mona", "mona's issues"."""
-    found = READERS["person"].read(FORMS["of_others"].sub(" ", text))
-    return None if found and found.lower() in MONTHS else found
+    return READERS["person"].read(FORMS["of_others"].sub(" ", text))
 
 
 def assignee(text: str) -> str | None:
@@ -186,8 +185,7 @@ def assignee(text: str) -> str | None:
 
 def folder(text: str) -> str | None:
     """The folder that a sentence names as one."""
-    found = READERS["folder"].read(text)
-    return None if found == "/".join(repository(text) or ()) else found
+    return READERS["folder"].read(text)
 
 
 def owner(text: str) -> str | None:
@@ -198,9 +196,5 @@ def owner(text: str) -> str | None:
 
 def labels(text: str) -> list[str]:
     """Names of labels."""
-    found = [next(filter(None, match.groups())) for match in FORMS["label"].finditer(text)]
-    return [
-        label
-        for label in dict.fromkeys(found)
-        if label.lower() not in {"the", "a", "with", "nor", "or", "and"}
-    ]
+    found = (next(filter(None, match.groups())) for match in FORMS["label"].finditer(text))
+    return list(dict.fromkeys(found))

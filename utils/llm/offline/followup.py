@@ -117,14 +117,6 @@ def detail_call(
     return next(same, None) or next(exact, None)
 
 
-def named_by(row: Mapping[str, Any], listed: ToolSpec, tool: ToolSpec) -> dict[str, Any]:
-    """The argument of a tool that is a row of a list by its name: "the last commit on the first of those" of branches."""
-    name = row.get("name")
-    kinds = {listed.noun.removesuffix("s"), listed.noun.removesuffix("es")}
-    taken = [p.name for p in tool.parameters if p.name in kinds]
-    return {taken[0]: name} if taken and name and tool != listed else {}
-
-
 def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[str, Any] | None:
     """The arguments with which a tool shows a row of a list; `None` where the row has not all of them.
 

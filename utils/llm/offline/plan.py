@@ -10,7 +10,7 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, at_orders, opens_a_request, split
+from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import FORMS, WORDS
@@ -84,7 +84,6 @@ class Planner:
             return []
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
-        clauses = [part for clause in clauses for part in _each_order(clause, request)]
         clauses = with_conditions(with_statements(clauses, request))
         calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
@@ -100,21 +99,13 @@ class Planner:
                 spans[index],
                 last.arguments if last else {},
             )
-            found = self._steps(_with_noun(clause, last.tool if last else None), context)
-            declined = len(found) == 1 and found[0].tool is None and not found[0].why
-            steps += (declined and self._of_orders(clause, request, context)) or found
+            steps += self._steps(_with_noun(clause, last.tool if last else None), context)
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         searched = next((call for call in calls if call.tool in libraries), None)
         steps = [sent(step, request, whole=whole, before=searched) for step in steps]
         return [replace(step, unmet=left_out(step, self.tools)) for step in steps]
-
-    def _of_orders(self, clause: Clause, request: str, context: Context) -> list[Step]:
-        """The steps of a clause that would be declined as a whole, order by order; none where all of them would be."""
-        parts = at_orders(clause, request)
-        steps = [step for part in parts for step in self._steps(part, context)] if parts[1:] else []
-        return steps if any(step.tool for step in steps) else []
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
@@ -139,9 +130,7 @@ class Planner:
         reading = clause.reading
         change = asked_change(reading)
         if change and any(tool.changes for tool in self.tools):
-            before = FORMS["joint_end"].sub("", reading[: change.start])
-            shown = self._steps(clause._replace(text=before), context) if opens_a_request(before) else []
-            return [*shown, self._routed(clause, context)]
+            return [self._routed(clause, context)]
         lacking = FORMS["lacking"].search(reading)
         if (
             lacking
@@ -184,10 +173,6 @@ class Planner:
 
     def _route(self, reading: str, context: Context) -> Route:
         """The tool for a clause; what would be declined is read again with what the user says around it."""
-        if context.repository and not content_stems(reading) and FORMS["of_the_one"].search(reading):
-            whole = (each for each in self.tools if each.noun == "repository" or each.about_repositories)
-            if tool := next(whole, None):
-                return Route(tool, 1.0)
         found = route(reading, self.tools, self.similarity, context.asks_from)
         brief = len(context.around) > len(reading) + ANSWER_WORDS and not is_order(reading)
         if found.tool is None and brief:
@@ -244,9 +229,6 @@ class Planner:
             shown, arguments = detail
             return Step(clause, shown, {**flags(shown, reading), **arguments})
         found = self._route(followup.without_opening(reading), context)
-        if row and found.tool and (named := followup.named_by(row, tool, found.tool)):
-            step = self._filled(clause, found.tool, context)
-            return replace(step, arguments=step.arguments | named)
         if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
             return self._again(clause, tool, previous)
         stays = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
@@ -282,12 +264,6 @@ def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call |
         return own[-1]
     stated = [call for call in calls if {"state", "status"} & call.arguments.keys()]
     return next(iter((FORMS["state_words"].search(text) and stated) or calls), None)
-
-
-def _each_order(clause: Clause, request: str) -> list[Clause]:
-    """A clause cut between its orders where all of them are of a kind that no agent takes: "page Miriam and book a room"."""
-    parts = at_orders(clause, request)
-    return parts if parts[1:] and all(is_order(part.text) for part in parts) else [clause]
 
 
 def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:

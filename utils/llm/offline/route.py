@@ -133,16 +133,12 @@ def route(
     near = [1.0] if FORMS["sum"].match(clause) else similarity.to_each(masked(clause), elsewhere)
     outside = max(near, default=0.0)
     enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
-    if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
+    if best >= max(enough, outside):
         return Route(tool, best, ranking)
     searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
     asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
     least = max(best, OUTSIDE_FROM) if asks else best + STATED
-    if (
-        library
-        and not (orders and library.delegates)
-        and (outside < least or FORMS["notation"].search(clause))
-    ):
+    if library and not (orders and library.delegates) and outside < least:
         return Route(library, best, ranking)
     return Route(None, best, ranking)
 

@@ -96,7 +96,7 @@ def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -
         return step
     assert tool.text_parameter is not None
     name = tool.text_parameter.name
-    sought = search_terms(clause.text, keep_question=True, repository=False) if tool.is_library else None
+    sought = search_terms(clause.text, keep_question=True) if tool.is_library else None
     if sought == step.arguments.get(name) and words(sought or "") != words(clause.text):
         return step  # the words that a search is asked for: "search the docs for …"
     text = request if whole else clause.text if clause.condition else request[clause.start : clause.end]
