@@ -119,12 +119,6 @@ def test_two_versions_are_compared_the_older_one_first(models, said, pair):
     assert _calls(models["github"], said) == [("get_comparison", {"base": pair[0], "head": pair[1]})]
 
 
-def test_what_to_compare_is_asked_for_where_it_is_not_said(models):
-    reply = models["github"].invoke([HumanMessage("Compare two branches of acme/rocket")])
-    assert reply.tool_calls == []
-    assert "the two branches, tags or commits to compare" in reply.text
-
-
 def test_who_has_the_most_of_a_list_is_counted(models):
     rows = Items(
         kind="issues", items=[{"number": n, "author": "hubot" if n % 3 else "mona"} for n in range(9)]

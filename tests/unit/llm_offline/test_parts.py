@@ -235,8 +235,6 @@ def test_an_item_ends_before_the_word_that_joins_the_next_one(chat):
     ]
 
 
-def test_a_question_that_says_little_alone_belongs_to_the_one_before_it(chat):
-    said = "Can we try it without any key, and what do we lose?"
-    assert _calls(chat, "supervisor", said) == [("rag", {"request": said})]
+def test_a_question_about_something_else_does_not_belong_to_the_one_before_it(chat):
     beside = "how do I add an agent, and how do I bake bread?"
     assert _calls(chat, "supervisor", beside) == [("rag", {"request": "how do I add an agent"})]

@@ -159,14 +159,12 @@ def _limit(slot: Slot) -> int | None:
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Where one thing is singled out: the state that is not said is any, and the first is the oldest."""
+    """Where one thing is singled out: the state that is not said is any."""
     found = None if entities.limit(text) else _only_one(tool, text)
     if not found or not NAMES["limit"] & arguments.keys():
         return {}
-    first = found[0].lower().startswith("first ") or found[0].lower().endswith(" first")
-    wanted = {"direction": "asc"} if first and tool.accepts("direction") else {}
     any_state = any(p.name == "state" and "all" in p.choices for p in tool.parameters)
-    return wanted | ({"state": "all"} if any_state and "state" not in arguments else {})
+    return {"state": "all"} if any_state and "state" not in arguments else {}
 
 
 def _asked_about(tool: ToolSpec, text: str) -> set[str]:
@@ -221,8 +219,6 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
         found = []
     elif word != "job":
         found = [number for number in found if not number.noun.startswith("job")]
-    if parameter.name == "run_id":
-        found, named = ([each for each in listed if not each.counted] for listed in (found, named))
     chosen = named or found
     return chosen[0].value if chosen else None
 

@@ -20,14 +20,10 @@ _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(
 
 
 class Number(NamedTuple):
-    """A number that names a thing, with the word before it ("pull request", "run", or empty).
-
-    `counted`: it is a place in a count, "run 562" or "number 562", which is shorter than ids are.
-    """
+    """A number that names a thing, with the word before it ("pull request", "run", or empty)."""
 
     value: int
     noun: str
-    counted: bool = False
 
     @property
     def is_id(self) -> bool:
@@ -116,16 +112,7 @@ def without_quotes(text: str) -> str:
 def numbers(text: str) -> list[Number]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
-    return [
-        Number(
-            int(match[2]),
-            noun,
-            len(match[2]) < _ID_DIGITS
-            and ("#" in match[0] or noun.startswith(("number", "no", "run", "workflow run", "build"))),
-        )
-        for match in FORMS["number"].finditer(rest)
-        for noun in [(match[1] or "").lower()]
-    ]
+    return [Number(int(match[2]), (match[1] or "").lower()) for match in FORMS["number"].finditer(rest)]
 
 
 def limit(text: str) -> int | None:

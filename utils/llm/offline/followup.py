@@ -15,9 +15,7 @@ from utils.llm.offline.words import content_stems, words
 from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
-"""Words of a follow-up at most: longer ones stand for themselves."""
-LONGEST_PICK = 25
-"""The same of one that picks a row: "the first of those, who was asked to review it and is it a draft?"."""
+"""Words of a follow-up at most, unless it picks a row: longer ones stand for themselves."""
 ADDED = 2
 """Content words that a follow-up may add and still need the question before it."""
 
@@ -25,7 +23,7 @@ ADDED = 2
 def follows_up(text: str) -> bool:
     """Whether a message leans on the one before."""
     listed = words(text)
-    if not listed or len(listed) > (LONGEST_PICK if FORMS["ordinal"].search(text) else LONGEST):
+    if not listed or (len(listed) > LONGEST and not FORMS["ordinal"].search(text)):
         return False
     if FORMS["opening"].match(text) or points_back(text) or FORMS["fewer"].search(text):
         return True

@@ -103,9 +103,7 @@ def route(
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     changes = asked_change(clause) is not None and continued
-    of_github = (
-        changes_github(clause) or changes or _half_named(clause) or _numbered(clause) or _only_rows(clause)
-    )
+    of_github = changes_github(clause) or changes or _numbered(clause) or _only_rows(clause)
     if repositories and of_github:
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
@@ -138,7 +136,11 @@ def route(
     searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
     asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
     least = max(best, OUTSIDE_FROM) if asks else best + STATED
-    if library and not (orders and library.delegates) and outside < least:
+    if (
+        library
+        and not (orders and library.delegates)
+        and (outside < least or FORMS["product"].search(clause))
+    ):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
 
@@ -146,15 +148,11 @@ def route(
 def _of_what_was_shown(clause: str) -> bool:
     """Whether an order speaks of what the conversation showed: "close all of them", "merge it", "reopen 5", "approve"."""
     said = content_stems(FORMS["state_words"].sub(" ", without_opening(clause)))
-    shown = points_back(clause) or FORMS["shown"].search(clause) or entities.numbers(clause)
-    return bool(shown) or len(said) <= 1
-
-
-def _half_named(clause: str) -> bool:
-    """Whether a clause asks for what a repository has and names one without its owner, so that it has to be asked which."""
-    text = links_in_words(clause)
-    unnamed = entities.repository(text) is None and not about_the_product(clause)
-    return unnamed and bool(_HALF_NAMED.search(text) and FORMS["has"].search(_HALF_NAMED.sub(" ", text)))
+    return (
+        bool(FORMS["shown"].search(clause) or entities.numbers(clause))
+        or points_back(clause)
+        or len(said) <= 1
+    )
 
 
 def _numbered(clause: str) -> bool:
@@ -206,7 +204,7 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     if not tool.parameters:
         said = set(content_stems(clause))
         own = {stem for line in (tool.description, *tool.examples) for stem in content_stems(line)}
-        return not said or len(said & own) >= LISTS * len(said)
+        return len(said & own) >= LISTS * len(said)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
     if NAMES["document"] & set(tool.needed):

@@ -44,7 +44,7 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
-    own = _of_a_list(text, tool, arguments, known) if is_list else _other_things(text, step, tool, known)
+    own = _of_a_list(text, tool, arguments, known) if is_list else []
     found = [*own, *_unread(text, step, tool)]
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
@@ -66,12 +66,10 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
     hidden = entities.quotes_hidden(text)
     groups = [text[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(text))]
     heard = any(set(content_stems(group)) & understood for group in groups)
-    tells_changes = set(words(tool.noun)) <= WORDS["changed_by"]
     return beyond + [
         _LEADING_NAME.sub("", group)
         for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
         if not FORMS["said_of_somebody"].match(group)
-        and not (tells_changes and FORMS["what_changed"].fullmatch(group))
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
         and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
@@ -89,20 +87,6 @@ def _of_a_list(
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
-
-
-def _other_things(text: str, step: Step, tool: ToolSpec, known: Sequence[ToolSpec]) -> list[str]:
-    """What other tools are about, where the tool that shows one thing says nothing of it: "which issue mentions commit 6dcb09b"."""
-    understood = _known_words([tool, step.then] if step.then else [tool]) | _values(step.arguments)
-    nouns = [
-        re.escape(each.noun.removesuffix("s"))
-        for each in known
-        if each.noun and each.accepts(*NAMES["limit"])
-    ]
-    named = (
-        re.findall(rf"\b(?:{'|'.join(nouns)})s?\b(?!-)", spelled_out(text), re.IGNORECASE) if nouns else []
-    )
-    return [noun for noun in named if not set(content_stems(noun)) & understood]
 
 
 def _found(form: str, text: str) -> list[str]:
