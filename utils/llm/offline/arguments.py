@@ -156,11 +156,9 @@ def _limit(slot: Slot) -> int | None:
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where one thing is singled out: the state that is not said is any."""
-    found = None if entities.limit(text) else _only_one(tool, text)
-    if not found or not NAMES["limit"] & arguments.keys():
-        return {}
+    one = NAMES["limit"] & arguments.keys() and not entities.limit(text) and _only_one(tool, text)
     any_state = any(p.name == "state" and "all" in p.choices for p in tool.parameters)
-    return {"state": "all"} if any_state and "state" not in arguments else {}
+    return {"state": "all"} if one and any_state and "state" not in arguments else {}
 
 
 def _asked_about(tool: ToolSpec, text: str) -> set[str]:

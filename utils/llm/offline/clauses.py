@@ -120,10 +120,9 @@ def _joints(text: str, start: int, end: int) -> list[Span]:
     def speaks_of_the_left(before: Span, span: Span) -> bool:
         said = text[slice(*span)]
         named_before = _REPOSITORY.search(text, *before)
-        if asks_for_more(said) and named_before:
+        placed = FORMS["placed_row"].match(said)  # of what is named here, "and the README of a/b"
+        if asks_for_more(said) if named_before else placed:
             return True
-        if FORMS["placed_row"].match(said) and not named_before:
-            return True  # "the issues and the latest commits of a/b" is cut by its nouns
         if _NAMES.search(said):
             return False
         if FORMS["more_of_it"].match(text, before[1]):
@@ -150,30 +149,25 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     text = request[start:end]
     clause = _clause(request, start, end)
     whole = clause._replace(text=f"{verb} {clause.text}".lstrip())
-    joint = _AND.search(text)
-    if not joint or FORMS["starts"].match(text[joint.end() :]):
+    joints = list(_AND.finditer(text))
+    if not joints or FORMS["starts"].match(text[joints[0].end() :]):
         return [whole]
-    joint = next((each for each in _AND.finditer(text) if _joins_nouns(text, each, nouns)), joint)
+    joint = next((each for each in joints if _joins_nouns(text, each, nouns)), joints[0])
     left, right = text[: joint.start()], text[joint.end() :]
-    first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
-    if orders(right):
-        if not (first and opens_a_request(left)):
-            return [whole]
-        own = _clause(request, start, start + joint.start())
-        return [own, *_coordinated(request, start + joint.end(), end, nouns)]
-    if not first or not second or first.rstrip("s") == second.rstrip("s"):
+    ordered = orders(right) and _noun(left, nouns) and opens_a_request(left)
+    if not ordered and (orders(right) or not _joins_nouns(text, joint, nouns)):
         return [whole]
     found = FORMS["verb"].match(FORMS["lead"].sub("", left))
-    verb = found[1] if found else verb or "show"
+    verb = "" if ordered else found[1] if found else verb or "show"
     named = _clause(request, start, start + joint.start())
-    named = named if found else named._replace(text=f"{verb} {named.text}")
+    named = named if found or ordered else named._replace(text=f"{verb} {named.text}")
     return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
 
 
 def _joins_nouns(text: str, joint: re.Match[str], nouns: Sequence[str]) -> bool:
     """Whether what stands on both sides of a joint is about a noun each: "issues without a label and with comments, plus branches"."""
     first, second = _noun(text[: joint.start()], nouns), _noun(_AND.split(text[joint.end() :])[0], nouns)
-    return bool(first and second)
+    return bool(first and second) and first != second
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:

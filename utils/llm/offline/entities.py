@@ -14,8 +14,6 @@ _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])"
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
-_ID_DIGITS = 7
-"""Digits from which the number of a run is an id."""
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 
 
@@ -25,19 +23,11 @@ class Number(NamedTuple):
     value: int
     noun: str
 
-    @property
-    def is_id(self) -> bool:
-        """Whether it is as long as ids of runs are."""
-        return len(str(self.value)) >= _ID_DIGITS
-
 
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
-    found = _slashed(text)
-    if not found:
-        return None
-    match = next((match for match in found if not _is_branch(text, match)), found[0])
-    return match[1], match[2]  # "release/1.9 of octocat/hello-world" names a branch first
+    named = repositories(text) or [(match[1], match[2]) for match in _slashed(text)]
+    return named[0] if named else None  # "release/1.9 of octocat/hello-world" names a branch first
 
 
 def repositories(text: str) -> list[tuple[str, str]]:

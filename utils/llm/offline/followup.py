@@ -110,8 +110,7 @@ def detail_call(
         if tool.shows_one and (arguments := row_arguments(tool, row, call)) is not None
     ]
     same = (pair for pair in fitting if pair[0].noun.rstrip("s") == listed.rstrip("s"))
-    by_id = (pair for pair in fitting if not pair[0].accepts("number"))
-    exact = (pair for pair in by_id if row.keys() & pair[0].identifiers & set(pair[0].needed))
+    exact = (pair for pair in fitting if row.keys() & pair[0].identifiers & set(pair[0].needed))
     return next(same, None) or next(exact, None)
 
 
@@ -120,7 +119,7 @@ def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[st
 
     A row of runs has an id and a number: each is taken for the argument of its kind.
     """
-    needed = [p for p in tool.parameters if p.required or (p.name == "run_id" and not tool.shows_one)]
+    needed = [p for p in tool.parameters if p.required]
     known = repository_arguments(tool, repository_of(call.arguments))
     for parameter in needed:
         value = row.get(parameter.name)

@@ -88,7 +88,7 @@ class Planner:
                 beside or before,
                 ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
             )
-            steps += self._steps(_with_noun(clause, steps[-1].tool if steps else None), context)
+            steps += self._steps(clause, context)
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
@@ -204,15 +204,14 @@ class Planner:
             return Step(clause, shown, {**flags(shown, reading), **arguments})
         topic = followup.without_opening(reading)
         found = route(topic, self.tools, self.similarity, context.asks_from)
-        if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
+        if found.tool is None or found.tool == tool or found.score < SWITCH or followup.is_bare(topic):
             return self._again(clause, tool, previous)
-        stays = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
-        other = found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
-        if (stays and other) or FORMS["same_again"].match(reading):
+        of_a_row = tool.delegates and found.tool.is_library and FORMS["of_a_row"].search(reading)
+        same = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
+        stays = same and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
+        if of_a_row or stays or FORMS["same_again"].match(reading):
             return self._again(clause, tool, previous)
-        if found.tool not in (None, tool) and found.score >= SWITCH and not followup.is_bare(topic):
-            return self._filled(clause, found.tool, context)
-        return self._again(clause, tool, previous)
+        return self._filled(clause, found.tool, context)
 
     def _again(self, clause: Clause, tool: ToolSpec, previous: Call) -> Step:
         """The previous call with what the new words say in place of what it said; free text is the new words alone."""
@@ -235,12 +234,6 @@ def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call |
         return own[-1]
     stated = [call for call in calls if {"state", "status"} & call.arguments.keys()]
     return next(iter((FORMS["state_words"].search(text) and stated) or calls), None)
-
-
-def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:
-    """A clause with what the part before lists in place of "one": "the newest one's files" of pull requests."""
-    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*NAMES["limit"]) else ""
-    return clause._replace(text=FORMS["placed_one"].sub(rf"\1 {noun}", clause.text)) if noun else clause
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:

@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
 from utils.llm.offline.chain import second_calls
-from utils.llm.offline.conversation import Call, Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.similarity import Similarity
@@ -70,21 +70,14 @@ def reply(
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
     """An answer from the results of the first round, after a second one for what their rows were listed to find."""
-    calls, later = turn.calls, list[Call]()
-    if turn.rounds >= ROUNDS:
-        count = len(made(steps))
-        calls, later = turn.calls[:count], turn.calls[count:]
+    first = len(made(steps)) if turn.rounds >= ROUNDS else len(turn.calls)
+    calls, later = turn.calls[:first], turn.calls[first:]
     wanted = second_calls(calls, steps)
     more = [each for each in wanted if each]
     if more and not later:
         return Reply(calls=_calls(more, used))
-    shown = {
-        index: call
-        for index, each in enumerate(wanted)
-        for call in later
-        if (call.tool, call.arguments) == each
-    }
-    calls = [shown.get(index, call) for index, call in enumerate(calls)]
+    for index, each in enumerate(wanted):
+        calls[index] = next((one for one in later if (one.tool, one.arguments) == each), calls[index])
     return Reply(compose(turn, steps, calls, similarity))
 
 

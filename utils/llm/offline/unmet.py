@@ -57,7 +57,6 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
     """
     values = _values(step.arguments)
     understood = _known_words([tool, step.then] if step.then else [tool]) | values | _COLUMNS
-    understood |= {stem("approval")} if stem("approved") in understood else set()
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
     beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
@@ -90,10 +89,6 @@ def _of_a_list(
 
 
 def _found(form: str, text: str) -> list[str]:
-    return [match[0] for match in FORMS[form].finditer(text)]
-
-
-def _slices(form: str, text: str) -> list[str]:
     """What a form finds in a text, nothing of it inside of quotation marks."""
     return [text[slice(*match.span())] for match in FORMS[form].finditer(entities.quotes_hidden(text))]
 
@@ -105,7 +100,7 @@ def _conditions(
         text = denied(re.escape(name)).sub(" ", text)
     given = arguments.keys()
     begun = NAMES["since"] & given
-    times = [part for part in _slices("time", text) if not begun or FORMS["ends"].match(part)]
+    times = [part for part in _found("time", text) if not begun or FORMS["ends"].match(part)]
     found = [] if NAMES["until"] & given else times
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
@@ -113,7 +108,7 @@ def _conditions(
     others = persons | WORDS["no_person"]
     by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
     found += [match[0] for match in by if (match[1] or match[2]).lower() not in others]
-    found += [part for part in _slices("denied_state", text) if not _keeps_out(part, tool, arguments)]
+    found += [part for part in _found("denied_state", text) if not _keeps_out(part, tool, arguments)]
     labels = [] if NAMES["label"] & given else entities.labels(text)
     found += [f"label {label}" if f"label {label}" in text else label for label in labels]
     own = tool.noun.removesuffix("s")
@@ -134,9 +129,8 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     """Whether the chosen state keeps out what is denied: "not the closed ones" of those that are merged."""
     stated = [p for p in tool.parameters if p.name in ("state", "status")]
     chosen = {str(arguments.get(p.name, p.default)) for p in stated} - {"None"}
-    states = {word.lower() for word in _found("state_words", part)}
-    kept = states if "all" in chosen else {word for value in chosen for word in means(value)}
-    return bool(chosen) and not states & kept
+    kept = {word for value in chosen for word in means(value)}
+    return bool(chosen - {"all"}) and not kept & {word.lower() for word in _found("state_words", part)}
 
 
 def _before_the_noun(

@@ -65,12 +65,11 @@ def _weighed(body: str, step: Step, before: Sequence[Part]) -> str:
     if check.unmet:
         return phrases.NOT_DONE.format(f"{condition}, {step.clause.text}", phrases.NOT_KNOWN)
     result = parse_result(call.result or "")
-    if not isinstance(result, Items):
+    found = result if isinstance(result, Items) else None
+    applies = found and holds(condition, check.clause.text, bool(found.items))
+    if found is None or applies is None:
         return f"{phrases.NOT_WEIGHED.format(condition)}\n\n{body}"
-    applies = holds(condition, check.clause.text, bool(result.items))
-    if applies is None:
-        return f"{phrases.NOT_WEIGHED.format(condition)}\n\n{body}"
-    return body if applies else phrases.DOES_NOT_APPLY.format(condition, count(result))
+    return body if applies else phrases.DOES_NOT_APPLY.format(condition, count(found))
 
 
 def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequence[Call]]:

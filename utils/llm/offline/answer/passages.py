@@ -70,7 +70,6 @@ _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
 _DIAGRAM = re.compile(r"```mermaid\b")
 SEE_ALSO = "See also:"
 _SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
 """Between the title and the headings of a place: a single angle."""
@@ -294,7 +293,7 @@ def _position(article: Article) -> int:
 
 def _body(article: Article) -> list[Block]:
     """The blocks of a passage."""
-    parts = blocks(_COMMENT.sub("", article.content))
+    parts = blocks(article.content)
     if parts and parts[0].kind is Kind.PARAGRAPH and parts[0].text[0].islower():
         parts = parts[1:]  # the end of a sentence that began in the passage before
     return parts
