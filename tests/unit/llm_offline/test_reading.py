@@ -206,15 +206,10 @@ def test_pasted_material_stays_whole():
 
 
 def test_search_terms_leave_the_command_out_but_keep_a_question():
-    assert (
-        search_terms("search the docs for lease expiry", keep_question=True, repository=False)
-        == "lease expiry"
-    )
-    assert (
-        search_terms("How do leases expire?", keep_question=True, repository=False) == "How do leases expire?"
-    )
-    assert search_terms("find usages of retry in a/b", keep_question=False, repository=True) == "retry"
-    assert search_terms("where is load defined in a/b?", keep_question=False, repository=True) == "load"
+    assert search_terms("search the docs for lease expiry", keep_question=True) == "lease expiry"
+    assert search_terms("How do leases expire?", keep_question=True) == "How do leases expire?"
+    assert search_terms("find usages of retry in a/b", keep_question=False) == "retry"
+    assert search_terms("where is load defined in a/b?", keep_question=False) == "load"
 
 
 @pytest.mark.parametrize(

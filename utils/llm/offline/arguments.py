@@ -19,9 +19,6 @@ from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
 
-MANY = 100
-"""Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
-
 
 class Filled(NamedTuple):
     """Arguments that were found, the required ones that were not, and the part that stands for a text that was too long."""
@@ -147,29 +144,21 @@ def _labels(slot: Slot) -> str | list[str] | None:
 
 
 def _free_text(slot: Slot) -> str | None:
-    tool, repository = slot.tool, slot.tool.accepts(*NAMES["repository"])
-    return search_terms(
-        slot.text, keep_question=tool.is_library, repository=repository, anything=not tool.noun
-    )
+    return search_terms(slot.text, keep_question=slot.tool.is_library, anything=not slot.tool.noun)
 
 
 def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None
-    return entities.limit(text) or (1 if _only_one(tool, text) else counted)
+    return entities.limit(text) or (1 if _only_one(tool, text) else None)
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Where one thing is singled out: the state that is not said is any, and the first is the oldest."""
-    found = None if entities.limit(text) else _only_one(tool, text)
-    if not found or not NAMES["limit"] & arguments.keys():
-        return {}
-    first = found[0].lower().startswith("first ") or found[0].lower().endswith(" first")
-    wanted = {"direction": "asc"} if first and tool.accepts("direction") else {}
+    """Where one thing is singled out: the state that is not said is any."""
+    one = NAMES["limit"] & arguments.keys() and not entities.limit(text) and _only_one(tool, text)
     any_state = any(p.name == "state" and "all" in p.choices for p in tool.parameters)
-    return wanted | ({"state": "all"} if any_state and "state" not in arguments else {})
+    return {"state": "all"} if one and any_state and "state" not in arguments else {}
 
 
 def _asked_about(tool: ToolSpec, text: str) -> set[str]:
@@ -224,8 +213,6 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
         found = []
     elif word != "job":
         found = [number for number in found if not number.noun.startswith("job")]
-    if parameter.name == "run_id":
-        found, named = ([each for each in listed if not each.counted] for listed in (found, named))
     chosen = named or found
     return chosen[0].value if chosen else None
 

@@ -73,10 +73,11 @@ def _first_verb(text: str) -> str:
 def _verb(match: re.Match[str], text: str) -> str | None:
     word, following = match["verb"].lower().replace("-", ""), match["next"]
     at = match.start("verb")
-    if "mind" in match["polite"].lower():
-        plain = (f"{text[:at]}{base}{text[match.end('verb') :]}" for base in _without_ing(word))
+    if word.endswith("ing") and "mind" in match["polite"].lower():
+        base = f"{text[:at]}{word.removesuffix('ing')}"
+        plain = (f"{base}{ending}{text[match.end('verb') :]}" for ending in ("", "e"))
         text = next((each for each in plain if FORMS["with_an_object"].match(each, at)), text)
-    elif word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss")):
+    elif word.endswith(("ed", "ing", "s")) and not word.endswith("ss"):
         return None  # "merged pull requests", "closing date of …", "comments of …"
     verb = stem(_SAME.get(word, word))
     puts = FORMS["put"].match(text, at) and not (word in WORDS["reading"] or opens_a_request(word))
@@ -92,9 +93,3 @@ def _goes_on_with_a_plan(match: re.Match[str], text: str) -> bool:
     """Whether a verb says what the user is going to do as well: "I'm going to change it and send a pull request"."""
     before = re.split(r"[.!?]\s", text[: match.start()])[-1]
     return match["begins"].strip().isalpha() and FORMS["own_plan"].search(before) is not None
-
-
-def _without_ing(word: str) -> list[str]:
-    """The verbs that a form with "ing" may be of: "open" of "opening", "file" of "filing", "put" of "putting"."""
-    base = word.removesuffix("ing")
-    return [base, f"{base}e", base[:-1]]

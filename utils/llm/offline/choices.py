@@ -25,17 +25,7 @@ def choice(text: str, allowed: Sequence[str]) -> str | None:
     lower = denied("|".join(re.escape(word) for own in words.values() for word in own)).sub(" ", lower)
     said = {value: place for value, own in words.items() if (place := _place(lower, own)) is not None}
     order = sorted(said, key=lambda value: (value in _WEAK, value not in lower, said[value]))
-    return next((value for value in order if not _told_closer(value, order, lower)), None)
-
-
-def _told_closer(value: str, said: Sequence[str], text: str) -> bool:
-    """Whether another value that is said tells better which rows: "which of the closed ones were merged", "merged and closed"."""
-    for other in said:
-        either = f"(?:{value}|{other})"
-        joined = re.search(rf"\b{either}(?:\W+\w+){{0,2}}\W+(?:and|or)\W+(?:\w+\W+){{0,2}}{either}\b", text)
-        if other != value and (other in means(value) if not joined else value in means(other)):
-            return True
-    return False
+    return next(iter(order), None)
 
 
 @lru_cache(maxsize=256)

@@ -24,8 +24,7 @@ _AND = re.compile(
 )
 
 
-_ORDERED = re.compile(r",?\s+(?:and|then)\s+(?:then\s+|also\s+)?")
-_NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9a-e])[.)]\s+")
+_NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9])[.)]\s+")
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[-*\u2022][ \t]+")
 _ORDINAL = re.compile(
     r"(?:^|(?<=\s))(?:(?:and|then)\s+)?(first|second|third|fourth|fifth)(?:ly)?:\s+", re.IGNORECASE
@@ -39,7 +38,7 @@ Span = tuple[int, int]
 class Clause(NamedTuple):
     """One wish: the words to understand it by, and the user's own words with their place in the request.
 
-    `condition` is under what it is wanted: "if not", "If octocat/hello-world has no open issues". `item` is its place in a
+    `condition` is under what it is wanted: "if not". `item` is its place in a
     numbered list, from 0.
     """
 
@@ -85,8 +84,7 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
         for piece in _joints(masked, start, end)
         for part in _coordinated(request, *piece, nouns)
     ]
-    told = [clause for clause in clauses if re.search(r"\w", FORMS["lead"].sub("", clause.text))]
-    return told or [clause for clause in clauses if re.search(r"\w", clause.text)]
+    return [clause for clause in clauses if re.search(r"\w", FORMS["lead"].sub("", clause.text))]
 
 
 def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[Span]:
@@ -98,35 +96,12 @@ def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[Span]:
     return [*spans, (start, end)]
 
 
-def at_orders(clause: Clause, request: str) -> list[Clause]:
-    """A clause cut before each order in it, "… back up my data | and order a pizza", which `split` leaves whole: "to stop and start the
-    service" reads the same.
-    """
-    spans: list[Span] = []
-    start = clause.start
-    for joint in _ORDERED.finditer(request, clause.start, clause.end):
-        if orders(request[joint.end() : clause.end]):
-            spans.append((start, joint.start()))
-            start = joint.end()
-    return [_clause(request, *span) for span in (*spans, (start, clause.end))]
-
-
 def _items(text: str, start: int) -> list[Span]:
     """The items of a numbered list, "(1) … (2) …", or the whole text."""
-    marks = {match[1] for match in _NUMBERED.finditer(text, start)}
-    listed = {"1", "2"} <= marks or {"a", "b"} <= marks or "(2)" in text or "(b)" in text
-    for form, several in (
-        (_NUMBERED, listed),
-        (_BULLET, _twice(_BULLET, text)),
-        (_ORDINAL, _twice(_ORDINAL, text)),
-    ):
-        if several:
-            return cuts(text, form, start, len(text))
-    return [(start, len(text))]
-
-
-def _twice(form: re.Pattern[str], text: str) -> bool:
-    return len(form.findall(text)) > 1
+    counted = {"1", "2"} <= set(_NUMBERED.findall(text))
+    forms = (*((_NUMBERED,) if counted else ()), _BULLET, _ORDINAL)
+    form = next((each for each in forms if len(each.findall(text)) > 1), None)
+    return cuts(text, form, start, len(text)) if form else [(start, len(text))]
 
 
 def _sentences(text: str, first: int, last: int) -> list[Span]:
@@ -145,15 +120,12 @@ def _joints(text: str, start: int, end: int) -> list[Span]:
     def speaks_of_the_left(before: Span, span: Span) -> bool:
         said = text[slice(*span)]
         named_before = _REPOSITORY.search(text, *before)
-        if asks_for_more(said) and named_before:
+        placed = FORMS["placed_row"].match(said)  # of what is named here, "and the README of a/b"
+        if asks_for_more(said) if named_before else placed:
             return True
-        if FORMS["placed_row"].match(said) and not named_before:
-            return True  # "the issues and the latest commits of a/b" is cut by its nouns
         if _NAMES.search(said):
             return False
         if FORMS["more_of_it"].match(text, before[1]):
-            return True
-        if FORMS["how"].search(text, *before) and FORMS["does"].match(said):
             return True
         left = text[slice(*before)]
         if FORMS["has"].search(left) and not (_NAMES.search(left) or FORMS["of_the_one"].search(said)):
@@ -177,30 +149,25 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     text = request[start:end]
     clause = _clause(request, start, end)
     whole = clause._replace(text=f"{verb} {clause.text}".lstrip())
-    joint = _AND.search(text)
-    if not joint or FORMS["starts"].match(text[joint.end() :]):
+    joints = list(_AND.finditer(text))
+    if not joints or FORMS["starts"].match(text[joints[0].end() :]):
         return [whole]
-    joint = next((each for each in _AND.finditer(text) if _joins_nouns(text, each, nouns)), joint)
+    joint = next((each for each in joints if _joins_nouns(text, each, nouns)), joints[0])
     left, right = text[: joint.start()], text[joint.end() :]
-    first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
-    if orders(right):
-        if not (first and opens_a_request(left)):
-            return [whole]
-        own = _clause(request, start, start + joint.start())
-        return [own, *_coordinated(request, start + joint.end(), end, nouns)]
-    if not first or not second or first.rstrip("s") == second.rstrip("s"):
+    ordered = orders(right) and _noun(left, nouns) and opens_a_request(left)
+    if not ordered and (orders(right) or not _joins_nouns(text, joint, nouns)):
         return [whole]
     found = FORMS["verb"].match(FORMS["lead"].sub("", left))
-    verb = found[1] if found else verb or "show"
+    verb = "" if ordered else found[1] if found else verb or "show"
     named = _clause(request, start, start + joint.start())
-    named = named if found else named._replace(text=f"{verb} {named.text}")
+    named = named if found or ordered else named._replace(text=f"{verb} {named.text}")
     return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
 
 
 def _joins_nouns(text: str, joint: re.Match[str], nouns: Sequence[str]) -> bool:
     """Whether what stands on both sides of a joint is about a noun each: "issues without a label and with comments, plus branches"."""
     first, second = _noun(text[: joint.start()], nouns), _noun(_AND.split(text[joint.end() :])[0], nouns)
-    return bool(first and second)
+    return bool(first and second) and first != second
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:

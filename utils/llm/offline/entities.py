@@ -8,40 +8,26 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from utils.llm.offline.grammar import FORMS, MONTHS, NUMBERS, READERS, WORDS
+from utils.llm.offline.grammar import FORMS, NUMBERS, READERS, WORDS
 
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
-_ID_DIGITS = 7
-"""Digits from which the number of a run is an id."""
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 
 
 class Number(NamedTuple):
-    """A number that names a thing, with the word before it ("pull request", "run", or empty).
-
-    `counted`: it is a place in a count, "run 562" or "number 562", which is shorter than ids are.
-    """
+    """A number that names a thing, with the word before it ("pull request", "run", or empty)."""
 
     value: int
     noun: str
-    counted: bool = False
-
-    @property
-    def is_id(self) -> bool:
-        """Whether it is as long as ids of runs are."""
-        return len(str(self.value)) >= _ID_DIGITS
 
 
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
-    found = _slashed(text)
-    if not found:
-        return None
-    match = next((match for match in found if not _is_branch(text, match)), found[0])
-    return match[1], match[2]  # "release/1.9 of octocat/hello-world" names a branch first
+    named = repositories(text) or [(match[1], match[2]) for match in _slashed(text)]
+    return named[0] if named else None  # "release/1.9 of octocat/hello-world" names a branch first
 
 
 def repositories(text: str) -> list[tuple[str, str]]:
@@ -116,16 +102,7 @@ def without_quotes(text: str) -> str:
 def numbers(text: str) -> list[Number]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
-    return [
-        Number(
-            int(match[2]),
-            noun,
-            len(match[2]) < _ID_DIGITS
-            and ("#" in match[0] or noun.startswith(("number", "no", "run", "workflow run", "build"))),
-        )
-        for match in FORMS["number"].finditer(rest)
-        for noun in [(match[1] or "").lower()]
-    ]
+    return [Number(int(match[2]), (match[1] or "").lower()) for match in FORMS["number"].finditer(rest)]
 
 
 def limit(text: str) -> int | None:
@@ -173,8 +150,7 @@ def commit(text: str) -> str | None:
 
 def person(text: str) -> str | None:
     """Whose work is asked for: "by mona", "@mona", "mona's issues"."""
-    found = READERS["person"].read(FORMS["of_others"].sub(" ", text))
-    return None if found and found.lower() in MONTHS else found
+    return READERS["person"].read(FORMS["of_others"].sub(" ", text))
 
 
 def assignee(text: str) -> str | None:
@@ -186,8 +162,7 @@ def assignee(text: str) -> str | None:
 
 def folder(text: str) -> str | None:
     """The folder that a sentence names as one."""
-    found = READERS["folder"].read(text)
-    return None if found == "/".join(repository(text) or ()) else found
+    return READERS["folder"].read(text)
 
 
 def owner(text: str) -> str | None:
@@ -198,9 +173,5 @@ def owner(text: str) -> str | None:
 
 def labels(text: str) -> list[str]:
     """Names of labels."""
-    found = [next(filter(None, match.groups())) for match in FORMS["label"].finditer(text)]
-    return [
-        label
-        for label in dict.fromkeys(found)
-        if label.lower() not in {"the", "a", "with", "nor", "or", "and"}
-    ]
+    found = (next(filter(None, match.groups())) for match in FORMS["label"].finditer(text))
+    return list(dict.fromkeys(found))

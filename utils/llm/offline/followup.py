@@ -15,9 +15,7 @@ from utils.llm.offline.words import content_stems, words
 from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
-"""Words of a follow-up at most: longer ones stand for themselves."""
-LONGEST_PICK = 25
-"""The same of one that picks a row: "the first of those, who was asked to review it and is it a draft?"."""
+"""Words of a follow-up at most, unless it picks a row: longer ones stand for themselves."""
 ADDED = 2
 """Content words that a follow-up may add and still need the question before it."""
 
@@ -25,7 +23,7 @@ ADDED = 2
 def follows_up(text: str) -> bool:
     """Whether a message leans on the one before."""
     listed = words(text)
-    if not listed or len(listed) > (LONGEST_PICK if FORMS["ordinal"].search(text) else LONGEST):
+    if not listed or (len(listed) > LONGEST and not FORMS["ordinal"].search(text)):
         return False
     if FORMS["opening"].match(text) or points_back(text) or FORMS["fewer"].search(text):
         return True
@@ -112,17 +110,8 @@ def detail_call(
         if tool.shows_one and (arguments := row_arguments(tool, row, call)) is not None
     ]
     same = (pair for pair in fitting if pair[0].noun.rstrip("s") == listed.rstrip("s"))
-    by_id = (pair for pair in fitting if not pair[0].accepts("number"))
-    exact = (pair for pair in by_id if row.keys() & pair[0].identifiers & set(pair[0].needed))
+    exact = (pair for pair in fitting if row.keys() & pair[0].identifiers & set(pair[0].needed))
     return next(same, None) or next(exact, None)
-
-
-def named_by(row: Mapping[str, Any], listed: ToolSpec, tool: ToolSpec) -> dict[str, Any]:
-    """The argument of a tool that is a row of a list by its name: "the last commit on the first of those" of branches."""
-    name = row.get("name")
-    kinds = {listed.noun.removesuffix("s"), listed.noun.removesuffix("es")}
-    taken = [p.name for p in tool.parameters if p.name in kinds]
-    return {taken[0]: name} if taken and name and tool != listed else {}
 
 
 def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[str, Any] | None:
@@ -130,7 +119,7 @@ def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[st
 
     A row of runs has an id and a number: each is taken for the argument of its kind.
     """
-    needed = [p for p in tool.parameters if p.required or (p.name == "run_id" and not tool.shows_one)]
+    needed = [p for p in tool.parameters if p.required]
     known = repository_arguments(tool, repository_of(call.arguments))
     for parameter in needed:
         value = row.get(parameter.name)

@@ -10,7 +10,7 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, at_orders, opens_a_request, split
+from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import FORMS, WORDS
@@ -19,9 +19,7 @@ from utils.llm.offline.route import (
     ASKS_BESIDE,
     ASKS_KNOWN,
     ASKS_WHICH,
-    Route,
     about_the_product,
-    is_order,
     one_by_place,
     route,
 )
@@ -35,8 +33,6 @@ from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
-NEARER = 0.2
-"""How much nearer to another agent a part that leans on the one before it must be to go there."""
 QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
@@ -51,15 +47,11 @@ class Context:
         previous: The call before it.
         repository: The one that the message or the conversation names.
         asks_from: The score from which an agent for repositories is asked although the clause names none.
-        around: The clause with what the user says around it.
-        subject: The arguments of the call for the part before it.
     """
 
     previous: Call | None
     repository: tuple[str, str] | None
     asks_from: float
-    around: str
-    subject: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,37 +76,25 @@ class Planner:
             return []
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
-        clauses = [part for clause in clauses for part in _each_order(clause, request)]
         clauses = with_conditions(with_statements(clauses, request))
         calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
         for index, clause in enumerate(clauses):
-            last = steps[-1] if steps else None
             beside = entities.repository(spans[index]) or _shared(spans, index)
             before = _repository_before(calls)
             context = Context(
                 _previous(calls, steps, clause.text),
                 beside or before,
                 ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
-                spans[index],
-                last.arguments if last else {},
             )
-            found = self._steps(_with_noun(clause, last.tool if last else None), context)
-            declined = len(found) == 1 and found[0].tool is None and not found[0].why
-            steps += (declined and self._of_orders(clause, request, context)) or found
+            steps += self._steps(clause, context)
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         searched = next((call for call in calls if call.tool in libraries), None)
         steps = [sent(step, request, whole=whole, before=searched) for step in steps]
         return [replace(step, unmet=left_out(step, self.tools)) for step in steps]
-
-    def _of_orders(self, clause: Clause, request: str, context: Context) -> list[Step]:
-        """The steps of a clause that would be declined as a whole, order by order; none where all of them would be."""
-        parts = at_orders(clause, request)
-        steps = [step for part in parts for step in self._steps(part, context)] if parts[1:] else []
-        return steps if any(step.tool for step in steps) else []
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
@@ -139,9 +119,7 @@ class Planner:
         reading = clause.reading
         change = asked_change(reading)
         if change and any(tool.changes for tool in self.tools):
-            before = FORMS["joint_end"].sub("", reading[: change.start])
-            shown = self._steps(clause._replace(text=before), context) if opens_a_request(before) else []
-            return [*shown, self._routed(clause, context)]
+            return [self._routed(clause, context)]
         lacking = FORMS["lacking"].search(reading)
         if (
             lacking
@@ -161,49 +139,30 @@ class Planner:
         values = dict.fromkeys(number.value for number in entities.numbers(reading))
         if len(identifiers) == 1 and step.arguments[identifiers[0]] in values:
             return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
-        if FORMS["compared"].search(reading) and not step.tool.accepts("state"):
-            comparing = next((tool for tool in self.tools if tool.compares), None)
-            return [
-                self._filled(clause, comparing, context)
-                if comparing
-                else Step(clause, why="I cannot compare versions or commits of one repository.")
-            ]
         return [step]
 
     def _leans(self, reading: str, previous: Call) -> bool:
-        """Whether words stand for nothing without the call before them; part of a sentence ("at what time?") only after a search."""
+        """Whether words stand for nothing without the call before them."""
         searched = any(tool.is_library for tool in self.tools if tool.name == previous.tool)
         of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
-        of_another = searched and FORMS["own_repository"].search(reading)  # "the newest issue in that repo"
-        if of_another or (about_the_product(reading) and not of_a_row):
-            return False
-        return followup.follows_up(reading) or (searched and followup.goes_on(reading))
+        if searched and FORMS["own_repository"].search(reading):
+            return False  # "the newest issue in that repo"
+        leans = followup.follows_up(reading) or (searched and followup.goes_on(reading))
+        return leans and bool(of_a_row or not about_the_product(reading))
 
     def _routed(self, clause: Clause, context: Context) -> Step:
-        return self._filled(clause, self._route(clause.reading, context).tool, context)
-
-    def _route(self, reading: str, context: Context) -> Route:
-        """The tool for a clause; what would be declined is read again with what the user says around it."""
-        if context.repository and not content_stems(reading) and FORMS["of_the_one"].search(reading):
-            whole = (each for each in self.tools if each.noun == "repository" or each.about_repositories)
-            if tool := next(whole, None):
-                return Route(tool, 1.0)
-        found = route(reading, self.tools, self.similarity, context.asks_from)
-        brief = len(context.around) > len(reading) + ANSWER_WORDS and not is_order(reading)
-        if found.tool is None and brief:
-            return route(context.around, self.tools, self.similarity, context.asks_from)
-        return found
+        return self._filled(
+            clause, route(clause.reading, self.tools, self.similarity, context.asks_from).tool, context
+        )
 
     def _filled(self, clause: Clause, tool: ToolSpec | None, context: Context) -> Step:
         """The step with a tool, or with the one that lists what it shows one of where the words do not say which."""
         if tool is None:
             return Step(clause)
         shown, known = tool, context.repository
-        same = {name: context.subject[name] for name in tool.identifiers if name in context.subject}
-        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known) | same, known)
-        counted = tool.accepts("run_id") and any(each.counted for each in entities.numbers(clause.reading))
-        listing = self._listing(tool, ("run_id",) if counted else filled.missing)
-        then = tool if counted or one_by_place(tool, clause.reading) else None
+        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known), known)
+        listing = self._listing(tool, filled.missing)
+        then = tool if one_by_place(tool, clause.reading) else None
         if listing and (then or not tool.changes):
             shown = listing
             filled = fill(shown, clause.text, self.now, repository_arguments(shown, known), known)
@@ -243,23 +202,16 @@ class Planner:
         if detail:
             shown, arguments = detail
             return Step(clause, shown, {**flags(shown, reading), **arguments})
-        found = self._route(followup.without_opening(reading), context)
-        if row and found.tool and (named := followup.named_by(row, tool, found.tool)):
-            step = self._filled(clause, found.tool, context)
-            return replace(step, arguments=step.arguments | named)
-        if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
+        topic = followup.without_opening(reading)
+        found = route(topic, self.tools, self.similarity, context.asks_from)
+        if found.tool is None or found.tool == tool or found.score < SWITCH or followup.is_bare(topic):
             return self._again(clause, tool, previous)
-        stays = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
-        other = found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
-        if (stays and other) or FORMS["same_again"].match(reading):
+        of_a_row = tool.delegates and found.tool.is_library and FORMS["of_a_row"].search(reading)
+        same = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
+        stays = same and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
+        if of_a_row or stays or FORMS["same_again"].match(reading):
             return self._again(clause, tool, previous)
-        if found.tool and found.tool != tool and not followup.is_bare(followup.without_opening(reading)):
-            own = next((score for score, each in found.ranking if each == tool), 0.0)
-            beside = context.subject and opens_a_request(reading) and not FORMS["ones"].search(reading)
-            nearer = found.score >= own + (NEARER if tool.delegates else 0.0)
-            if found.score >= SWITCH or (beside and nearer):
-                return self._filled(clause, found.tool, context)
-        return self._again(clause, tool, previous)
+        return self._filled(clause, found.tool, context)
 
     def _again(self, clause: Clause, tool: ToolSpec, previous: Call) -> Step:
         """The previous call with what the new words say in place of what it said; free text is the new words alone."""
@@ -282,18 +234,6 @@ def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call |
         return own[-1]
     stated = [call for call in calls if {"state", "status"} & call.arguments.keys()]
     return next(iter((FORMS["state_words"].search(text) and stated) or calls), None)
-
-
-def _each_order(clause: Clause, request: str) -> list[Clause]:
-    """A clause cut between its orders where all of them are of a kind that no agent takes: "page Miriam and book a room"."""
-    parts = at_orders(clause, request)
-    return parts if parts[1:] and all(is_order(part.text) for part in parts) else [clause]
-
-
-def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:
-    """A clause with what the part before lists in place of "one": "the newest one's files" of pull requests."""
-    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*NAMES["limit"]) else ""
-    return clause._replace(text=FORMS["placed_one"].sub(rf"\1 {noun}", clause.text)) if noun else clause
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:

@@ -15,13 +15,11 @@ from langchain_core.messages import BaseMessage
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
 from utils.llm.offline.chain import second_calls
-from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.conversation import Call, Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Planner
-from utils.llm.offline.route import is_order
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
+from utils.llm.offline.smalltalk import talk_of
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
 
@@ -72,21 +70,14 @@ def reply(
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
     """An answer from the results of the first round, after a second one for what their rows were listed to find."""
-    calls, later = turn.calls, list[Call]()
-    if turn.rounds >= ROUNDS:
-        count = len(made(steps))
-        calls, later = turn.calls[:count], turn.calls[count:]
+    first = len(made(steps)) if turn.rounds >= ROUNDS else len(turn.calls)
+    calls, later = turn.calls[:first], turn.calls[first:]
     wanted = second_calls(calls, steps)
     more = [each for each in wanted if each]
     if more and not later:
         return Reply(calls=_calls(more, used))
-    shown = {
-        index: call
-        for index, each in enumerate(wanted)
-        for call in later
-        if (call.tool, call.arguments) == each
-    }
-    calls = [shown.get(index, call) for index, call in enumerate(calls)]
+    for index, each in enumerate(wanted):
+        calls[index] = next((one for one in later if (one.tool, one.arguments) == each), calls[index])
     return Reply(compose(turn, steps, calls, similarity))
 
 
@@ -96,11 +87,6 @@ def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec], simila
     asks = any(step.tool and step.missing for step in steps)
     if asks or any(step.why for step in steps):
         return Reply("\n\n".join(left_over(steps)), asks=asks)
-    if opens_with_a_greeting(turn.request) and not any(
-        opens_a_request(step.clause.text) or is_order(step.clause.text) or "?" in step.clause.text
-        for step in steps
-    ):
-        return Reply(phrases.talk(Talk.GREETING, tools))
     return Reply(phrases.ENGLISH_ONLY if is_foreign(turn.request) else phrases.outside(tools))
 
 

@@ -6,8 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
@@ -58,13 +58,11 @@ _ORDERS = (
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """The nearest tool with its score; `tool` is `None` where the model should not act."""
 
     tool: ToolSpec | None
     score: float
-    ranking: tuple[tuple[float, ToolSpec], ...] = ()
 
 
 def _without_denied(text: str) -> str:
@@ -103,9 +101,7 @@ def route(
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     changes = asked_change(clause) is not None and continued
-    of_github = (
-        changes_github(clause) or changes or _half_named(clause) or _numbered(clause) or _only_rows(clause)
-    )
+    of_github = changes_github(clause) or changes or _of_rows(clause)
     if repositories and of_github:
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
@@ -114,11 +110,10 @@ def route(
     library = next((tool for tool in tools if tool.is_library), None)
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
-    ranking = tuple(scored)
     of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
     of_ours = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
     if library and repositories and of_ours:
-        return Route(library, 1.0, ranking)
+        return Route(library, 1.0)
     if library and repositories and named and not of_documents:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
@@ -129,48 +124,40 @@ def route(
         return Route(None, 0.0)
     best, tool = scored[0]
     orders = is_order(clause)
-    elsewhere = _elsewhere(tools, asks=not orders)
+    elsewhere = _elsewhere(tuple(text for each in tools for text in each.examples), asks=not orders)
     near = [1.0] if FORMS["sum"].match(clause) else similarity.to_each(masked(clause), elsewhere)
     outside = max(near, default=0.0)
     enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
-    if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
-        return Route(tool, best, ranking)
+    if best >= max(enough, outside):
+        return Route(tool, best)
     searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
     asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
     least = max(best, OUTSIDE_FROM) if asks else best + STATED
     if (
         library
         and not (orders and library.delegates)
-        and (outside < least or FORMS["notation"].search(clause))
+        and (outside < least or FORMS["product"].search(clause))
     ):
-        return Route(library, best, ranking)
-    return Route(None, best, ranking)
+        return Route(library, best)
+    return Route(None, best)
 
 
 def _of_what_was_shown(clause: str) -> bool:
     """Whether an order speaks of what the conversation showed: "close all of them", "merge it", "reopen 5", "approve"."""
     said = content_stems(FORMS["state_words"].sub(" ", without_opening(clause)))
-    shown = points_back(clause) or FORMS["shown"].search(clause) or entities.numbers(clause)
-    return bool(shown) or len(said) <= 1
+    return (
+        bool(FORMS["shown"].search(clause) or entities.numbers(clause))
+        or points_back(clause)
+        or len(said) <= 1
+    )
 
 
-def _half_named(clause: str) -> bool:
-    """Whether a clause asks for what a repository has and names one without its owner, so that it has to be asked which."""
-    text = links_in_words(clause)
-    unnamed = entities.repository(text) is None and not about_the_product(clause)
-    return unnamed and bool(_HALF_NAMED.search(text) and FORMS["has"].search(_HALF_NAMED.sub(" ", text)))
-
-
-def _numbered(clause: str) -> bool:
-    """Whether a clause speaks of an issue, a pull request or a run by its number: "has issue 17 been closed yet?"."""
-    named = (number.noun for number in entities.numbers(links_in_words(clause)))
-    return not about_the_product(clause) and any(noun and FORMS["rows"].fullmatch(noun) for noun in named)
-
-
-def _only_rows(clause: str) -> bool:
-    """Whether a clause asks for rows that a repository has and says nothing else: "latest issue?"."""
+def _of_rows(clause: str) -> bool:
+    """Whether a clause speaks of an issue, a pull request or a run by its number, or of rows alone: "latest issue?"."""
+    numbered = (FORMS["rows"].fullmatch(each.noun) for each in entities.numbers(links_in_words(clause)))
     rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
-    return bool(FORMS["rows"].search(clause)) and not content_stems(rest) and not about_the_product(clause)
+    alone = FORMS["rows"].search(clause) and not content_stems(rest)
+    return not about_the_product(clause) and bool(alone or any(numbered))
 
 
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
@@ -210,7 +197,7 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     if not tool.parameters:
         said = set(content_stems(clause))
         own = {stem for line in (tool.description, *tool.examples) for stem in content_stems(line)}
-        return not said or len(said & own) >= LISTS * len(said)
+        return len(said & own) >= LISTS * len(said)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
     if NAMES["document"] & set(tool.needed):
@@ -218,14 +205,12 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     return True
 
 
-def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> Sequence[str]:
-    """Examples of what belongs to no tool, without those that a tool here has nearly the like of."""
-    return _unlike(tuple(example for tool in tools for example in tool.examples), asks=asks)
-
-
 @lru_cache(maxsize=64)
-def _unlike(examples: tuple[str, ...], *, asks: bool) -> Sequence[str]:
-    """Remembered, since an agent has the same few sets of tools in every request, and all are compared with all."""
+def _elsewhere(examples: tuple[str, ...], *, asks: bool) -> Sequence[str]:
+    """Examples of what belongs to no tool, without those that a tool here has nearly the like of.
+
+    Remembered, since an agent has the same few sets of tools in every request, and all are compared with all.
+    """
     own = [set(content_stems(example)) for example in examples]
     texts = OUTSIDE if asks else (*OUTSIDE, *ACTIONS)
     return tuple(text for text in texts if not _is_like_one_of(set(content_stems(text)), own))
@@ -330,4 +315,4 @@ def _has_number_for(tool: ToolSpec, text: str) -> bool:
     if NAMES["hash"].intersection(tool.needed):
         return entities.commit(text) is not None
     by_id = tool.identifiers and not tool.accepts("number")
-    return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))
+    return any(number.noun or not by_id for number in entities.numbers(text))

@@ -12,21 +12,19 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
 
 
-def search_terms(text: str, *, keep_question: bool, repository: bool, anything: bool = True) -> str | None:
+def search_terms(text: str, *, keep_question: bool, anything: bool = True) -> str | None:
     """The words to search for; `None` when nothing but the command is left.
 
     Args:
         text: What the user said.
         keep_question: The tool understands questions, so a question stays whole.
         anything: The tool searches among all kinds of things, so that any sentence can be searched for as a whole; else a named word.
-        repository: The tool takes the repository as an argument, so that its name is no search term.
     """
     in_quotes = entities.quoted(text)
     if in_quotes and not keep_question:
         return in_quotes
     terms = _terms(text, keep_question, anything=anything)
-    named = entities.repository_text(terms) if repository else None
-    if named:
+    if not keep_question and (named := entities.repository_text(terms)):
         before = r"\s*\b(?:of|in|from|for|on|within)?\s*(?:the\s+)?(?:repo(?:sitory)?\s+)?"
         terms = re.sub(before + re.escape(named), " ", terms)
     terms = " ".join(terms.split()).strip(" ,;" if keep_question else " ,.;?!")

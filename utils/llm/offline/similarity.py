@@ -50,9 +50,7 @@ def _by_words(text: str, candidates: Sequence[str], weights: Mapping[str, float]
 
 def _shared(left: set[str], right: set[str], weights: Mapping[str, float]) -> float:
     """Weight of the words in common against those of either side: Dice's coefficient."""
-    total = _weight(left, weights) + _weight(right, weights)
-    return 2 * _weight(left & right, weights) / total if total else 0.0
-
-
-def _weight(stems: set[str], weights: Mapping[str, float]) -> float:
-    return sum(weights.get(stem, UNKNOWN) for stem in stems)
+    both, total = (
+        sum(weights.get(stem, UNKNOWN) for stem in stems) for stems in (left & right, (*left, *right))
+    )
+    return 2 * both / total if total else 0.0

@@ -12,7 +12,6 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.similarity import Similarity
-from utils.messages.sentences import orders
 
 
 class Talk(Enum):
@@ -58,17 +57,7 @@ def small_talk(text: str) -> Talk | None:
 def talk_of(request: str, similarity: Similarity) -> Talk | None:
     """The kind of small talk that a whole request is; without an embedder its phrases alone tell."""
     said = without_prelude(request)
-    return small_talk(said) or small_talk(request) or _ends_as(said) or _like_an_example(said, similarity)
-
-
-def _ends_as(text: str) -> Talk | None:
-    """Thanks or a farewell at the end of a remark that asks nothing and complains of nothing: "quicker than asking Dave. cheers"."""
-    last = small_talk(_phrases(text)[-1]) if _phrases(text) else None
-    if last not in (Talk.THANKS, Talk.BYE) or len(text.split()) > LONGEST_LIKE:
-        return None
-    if FORMS["no_remark"].search(text) or not FORMS["remark"].search(text):
-        return None
-    return None if any(orders(each) or FORMS["starts"].match(each) for each in _phrases(text)) else last
+    return small_talk(said) or small_talk(request) or _like_an_example(said, similarity)
 
 
 def _phrases(text: str) -> list[str]:
@@ -87,11 +76,6 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
     near = similarity.to_each(text, [example for _, example in _EXAMPLES])
     best = max(range(len(near)), key=near.__getitem__)
     return _EXAMPLES[best][0] if near[best] >= LIKE else None
-
-
-def opens_with_a_greeting(text: str) -> bool:
-    """Whether the first phrase of a text greets: "morning! coffee first"."""
-    return small_talk(_CUT.split(text.strip())[0]) is Talk.GREETING
 
 
 def without_prelude(text: str) -> str:

@@ -52,13 +52,11 @@ def _only_states(text: str) -> bool:
         return True
     if opens_a_request(text) or "?" in text or asked_change(text):
         return False
-    if FORMS["also"].search(text) and asks_of_a_repository(text):
-        return False  # "now the pull requests too"
     if FORMS["thing_alone"].match(text):
         return False
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
-        return of_themselves and not (asks_of_a_repository(text) or FORMS["wants"].search(text))
+        return of_themselves and not asks_of_a_repository(text)
     tells = FORMS["of_something"].match(text) or not points_back(text)
     return of_themselves or (len(words(text)) > FEW and bool(tells))
 

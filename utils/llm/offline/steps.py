@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utils.llm.offline import entities, followup
-from utils.llm.offline.clauses import Clause, asks_for_more, opens_a_request
+from utils.llm.offline.clauses import Clause, asks_for_more
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.links import links_in_words
@@ -61,28 +61,21 @@ def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
     if step.tool is None or step.missing:
         return False
-    says_little = len(content_stems(step.reading)) <= 1 or FORMS["none"].search(step.reading)
-    leans = followup.points_back(step.reading) and (says_little or not step.tool.is_library)
-    same_item = step.clause.item == last.clause.item or leans
-    return bool(same_item and (step.tool.delegates or step.tool.is_library))
+    leans = len(content_stems(step.reading)) <= 1 and followup.points_back(step.reading)
+    several = step.tool.delegates or step.tool.is_library
+    return several and (leans or step.clause.item == last.clause.item)
 
 
 def _says_more(step: Step, last: Step) -> bool:
     """Whether a part asks for more of what the part before finds: "Who approved it?", "and if so in which job"."""
-    if entities.repository(step.reading) is not None:
+    if last.tool is None or step.why or entities.repository(step.reading) is not None:
         return False
-    of_no_repository = step.tool and step.tool.about_repositories and last.tool and last.tool.is_library
-    if step.tool is None or of_no_repository:
-        told = bool(step.clause.condition) and not opens_a_request(step.reading)
-        asks = FORMS["asks_beside"].match(step.reading) or FORMS["fragment_question"].match(step.reading)
-        brief = len(content_stems(step.reading)) <= 1 and asks
-        of_it = FORMS["how_to"].search(step.reading) and followup.points_back(step.reading)
-        same = last.tool is not None and last.tool.is_library and of_it
-        return last.tool is not None and not step.why and bool(told or brief or same)
-    if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
-        return True
-    rows = (last.tool, last.then) if last.then else ()
-    return step.tool in rows and followup.points_back(step.reading)
+    leans = followup.points_back(step.reading)
+    if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
+        of_it = leans and last.tool.is_library and FORMS["how_to"].search(step.reading)
+        return bool(of_it or FORMS["fragment_question"].match(step.reading))
+    more = last.tool.about_repositories and asks_for_more(step.reading)
+    return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
 
 
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:
@@ -96,7 +89,7 @@ def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -
         return step
     assert tool.text_parameter is not None
     name = tool.text_parameter.name
-    sought = search_terms(clause.text, keep_question=True, repository=False) if tool.is_library else None
+    sought = search_terms(clause.text, keep_question=True) if tool.is_library else None
     if sought == step.arguments.get(name) and words(sought or "") != words(clause.text):
         return step  # the words that a search is asked for: "search the docs for …"
     text = request if whole else clause.text if clause.condition else request[clause.start : clause.end]

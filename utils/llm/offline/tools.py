@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from utils.llm.offline.entities import repository
 from utils.llm.offline.grammar import FORMS, LEXICON
 from utils.messages.tool_examples import split_examples
 
@@ -64,15 +65,6 @@ class ToolSpec:
         return any(p.name in NAMES["delegating"] and p.required for p in self.parameters)
 
     @property
-    def answers_questions(self) -> bool:
-        """Whether questions in free form belong here: free text is all it needs and most examples are questions."""
-        text = self.text_parameter
-        if not text or self.needed != [text.name] or not self.examples:
-            return False
-        asked = sum(bool(FORMS["question_word"].match(example)) for example in self.examples)
-        return asked * 2 >= len(self.examples)
-
-    @property
     def needed(self) -> list[str]:
         """Names of the parameters that it cannot be called without."""
         return [p.name for p in self.parameters if p.required]
@@ -80,8 +72,6 @@ class ToolSpec:
     @property
     def takes_repository(self) -> bool:
         """Whether it asks about a repository."""
-        from utils.llm.offline.entities import repository
-
         if self.delegates:
             return any(map(repository, self.examples))
         return self.accepts(*NAMES["repository"])
@@ -103,14 +93,16 @@ class ToolSpec:
 
     @property
     def is_library(self) -> bool:
-        """Whether it answers questions about anything, as documents can."""
-        return self.answers_questions and not self.noun and not self.about_repositories
+        """Whether it answers questions about anything, as documents can: free text is all it needs and most examples are questions."""
+        text = self.text_parameter
+        if not text or self.needed != [text.name] or self.noun or self.about_repositories:
+            return False
+        asked = sum(bool(FORMS["question_word"].match(example)) for example in self.examples)
+        return bool(self.examples) and asked * 2 >= len(self.examples)
 
     @property
     def about_repositories(self) -> bool:
         """Whether most examples of an agent name a repository: a request that names none is hardly for it."""
-        from utils.llm.offline.entities import repository
-
         named = sum(repository(example) is not None for example in self.examples)
         return self.delegates and bool(named) and named * 2 >= len(self.examples)
 

@@ -44,7 +44,7 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
-    own = _of_a_list(text, tool, arguments, known) if is_list else _other_things(text, step, tool, known)
+    own = _of_a_list(text, tool, arguments, known) if is_list else []
     found = [*own, *_unread(text, step, tool)]
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
@@ -57,7 +57,6 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
     """
     values = _values(step.arguments)
     understood = _known_words([tool, step.then] if step.then else [tool]) | values | _COLUMNS
-    understood |= {stem("approval")} if stem("approved") in understood else set()
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
     beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
@@ -66,12 +65,10 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
     hidden = entities.quotes_hidden(text)
     groups = [text[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(text))]
     heard = any(set(content_stems(group)) & understood for group in groups)
-    tells_changes = set(words(tool.noun)) <= WORDS["changed_by"]
     return beyond + [
         _LEADING_NAME.sub("", group)
         for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
         if not FORMS["said_of_somebody"].match(group)
-        and not (tells_changes and FORMS["what_changed"].fullmatch(group))
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
         and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
@@ -91,25 +88,7 @@ def _of_a_list(
     return [*found, *_before_the_noun(text, tool, arguments, known)]
 
 
-def _other_things(text: str, step: Step, tool: ToolSpec, known: Sequence[ToolSpec]) -> list[str]:
-    """What other tools are about, where the tool that shows one thing says nothing of it: "which issue mentions commit 6dcb09b"."""
-    understood = _known_words([tool, step.then] if step.then else [tool]) | _values(step.arguments)
-    nouns = [
-        re.escape(each.noun.removesuffix("s"))
-        for each in known
-        if each.noun and each.accepts(*NAMES["limit"])
-    ]
-    named = (
-        re.findall(rf"\b(?:{'|'.join(nouns)})s?\b(?!-)", spelled_out(text), re.IGNORECASE) if nouns else []
-    )
-    return [noun for noun in named if not set(content_stems(noun)) & understood]
-
-
 def _found(form: str, text: str) -> list[str]:
-    return [match[0] for match in FORMS[form].finditer(text)]
-
-
-def _slices(form: str, text: str) -> list[str]:
     """What a form finds in a text, nothing of it inside of quotation marks."""
     return [text[slice(*match.span())] for match in FORMS[form].finditer(entities.quotes_hidden(text))]
 
@@ -121,7 +100,7 @@ def _conditions(
         text = denied(re.escape(name)).sub(" ", text)
     given = arguments.keys()
     begun = NAMES["since"] & given
-    times = [part for part in _slices("time", text) if not begun or FORMS["ends"].match(part)]
+    times = [part for part in _found("time", text) if not begun or FORMS["ends"].match(part)]
     found = [] if NAMES["until"] & given else times
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
@@ -129,7 +108,7 @@ def _conditions(
     others = persons | WORDS["no_person"]
     by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
     found += [match[0] for match in by if (match[1] or match[2]).lower() not in others]
-    found += [part for part in _slices("denied_state", text) if not _keeps_out(part, tool, arguments)]
+    found += [part for part in _found("denied_state", text) if not _keeps_out(part, tool, arguments)]
     labels = [] if NAMES["label"] & given else entities.labels(text)
     found += [f"label {label}" if f"label {label}" in text else label for label in labels]
     own = tool.noun.removesuffix("s")
@@ -150,9 +129,8 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     """Whether the chosen state keeps out what is denied: "not the closed ones" of those that are merged."""
     stated = [p for p in tool.parameters if p.name in ("state", "status")]
     chosen = {str(arguments.get(p.name, p.default)) for p in stated} - {"None"}
-    states = {word.lower() for word in _found("state_words", part)}
-    kept = states if "all" in chosen else {word for value in chosen for word in means(value)}
-    return bool(chosen) and not states & kept
+    kept = {word for value in chosen for word in means(value)}
+    return bool(chosen - {"all"}) and not kept & {word.lower() for word in _found("state_words", part)}
 
 
 def _before_the_noun(

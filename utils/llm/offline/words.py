@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 
 from utils.llm.offline.grammar import LEXICON, WORDS, pattern
@@ -15,6 +16,8 @@ _TRADE = tuple(LEXICON["words"]["trade"].split())
 _LONG = re.compile(r"(?<![\w/.@#-])[A-Za-z]{4,}(?![\w/@-])")
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
+ALIKE = 0.85
+"""Share of its letters by which a word is a slip of the pen for a word of the trade."""
 
 
 def spelled_out(text: str) -> str:
@@ -25,21 +28,10 @@ def spelled_out(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _trade_word(word: str) -> str | None:
-    """The word of the trade that a word was meant to be: one letter is missing, added or wrong, or two are swapped."""
+    """The word of the trade that a word was meant to be."""
     if any(stem(word) == stem(right) for right in _TRADE):
         return None
-    return next((right for right in _TRADE if right[0] == word[0] and _is_slip(word, right)), None)
-
-
-def _is_slip(word: str, right: str) -> bool:
-    same = next(
-        (at for at, (one, other) in enumerate(zip(word, right, strict=False)) if one != other),
-        min(len(word), len(right)),
-    )
-    wrong, meant = word[same:], right[same:]
-    while wrong and meant and wrong[-1] == meant[-1]:
-        wrong, meant = wrong[:-1], meant[:-1]
-    return max(len(wrong), len(meant)) == 1 or (len(wrong) == 2 and wrong == meant[::-1])  # noqa: PLR2004 - two letters swapped
+    return next((right for right in get_close_matches(word, _TRADE, 1, ALIKE) if right[0] == word[0]), None)
 
 
 def words(text: str) -> list[str]:

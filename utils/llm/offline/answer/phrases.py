@@ -36,42 +36,23 @@ _NAMES = {
     "source": "which document",
     "owner": "the user or organisation",
 }
+_TALK = {
+    Talk.THANKS: "You're welcome.",
+    Talk.BYE: "Goodbye.",
+    Talk.NOTED: "All right. Ask whenever you like.",
+    Talk.LEFT: "All right, I leave it as it is and do nothing.",
+    Talk.SORRY: "I am sorry that this did not help. I am a program without a language model, which finds and quotes. "
+    "Ask for one thing at a time, in the words of the documents or with the name of the repository.",
+    Talk.GREETING: "Hello.",
+    Talk.HELP: "Hello. I am the platform engineer's offline model: a program and no person, a demonstration without a language model. "
+    "I find and quote, and make nothing up.",
+}
 
 
 def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     """An answer to small talk."""
-    match kind:
-        case Talk.THANKS:
-            return "You're welcome."
-        case Talk.BYE:
-            return "Goodbye."
-        case Talk.NOTED:
-            return "All right. Ask whenever you like."
-        case Talk.LEFT:
-            return "All right, I leave it as it is and do nothing."
-        case Talk.SORRY:
-            return (
-                "I am sorry that this did not help. I am a program without a language model, which finds and quotes. "
-                "Ask for one thing at a time, in the words of the documents or with the name of the repository."
-            )
-        case Talk.GREETING:
-            return f"Hello. {abilities(tools)}"
-        case Talk.HELP:
-            return (
-                "Hello. I am the platform engineer's offline model: a program and no person, a demonstration without a language model. "
-                f"I find and quote, and make nothing up. {abilities(tools)}"
-            )
-
-
-def of_each_state(states: Mapping[str, int]) -> str:
-    """How many things are in each state: "Of these, 60 are open and 12 are closed."."""
-    each = [f"{number} {'is' if number == 1 else 'are'} {state}" for state, number in states.items()]
-    return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
-
-
-def of_each_person(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
-    """Who has the most of the rows that were found: "By author, of the 60 found: mona 26, hubot 24."."""
-    return f"By {column}, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
+    said = _TALK[kind]
+    return f"{said} {abilities(tools)}" if kind in (Talk.GREETING, Talk.HELP) else said
 
 
 def outside(tools: Sequence[ToolSpec]) -> str:
@@ -101,8 +82,6 @@ def question(missing: Sequence[str]) -> str:
         also = [_named(name) for name in missing if name not in {"repo", "repository", "owner"}]
         rest = f" and {' and '.join(also)}" if also else ""
         return f"Which repository do you mean{rest}? Please name it as owner/repository."
-    if names == {"owner"}:
-        return "Which user or organisation do you mean?"
     if len(names) == 1 and missing[0] in {"query", "q", "question"}:
         return "What should I search for?"
     return f"Please tell me {' and '.join(_named(name) for name in missing)}: which one do you mean?"

@@ -33,8 +33,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as a Markdown table. Columns that are empty everywhere are left out; an address becomes a link."""
     link = next((name for name in LINKS if any(row.get(name) for row in rows)), None)
     columns = _columns(rows, link)
-    if not columns:
-        columns, link = ([link] if link else []), None
     lines = [
         _line(["#" if name == "number" else title(name) for name in columns]),
         _line(["---"] * len(columns)),
@@ -42,7 +40,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         cells = [cell(row.get(name)) for name in columns]
         if link and row.get(link):
-            cells[0] = f"[{_label(columns[0], cells[0])}]({row[link]})"
+            mark = "#" if columns[0] == "number" else ""
+            cells[0] = f"[{mark}{cells[0]}]({row[link]})"
         lines.append(_line(cells))
     return "\n".join(lines)
 
@@ -74,10 +73,6 @@ def _columns(rows: Sequence[Mapping[str, Any]], link: str | None) -> list[str]:
     ]
     first = [name for name in _FIRST if name in filled]
     return [*first, *(name for name in filled if name not in first)] if link else filled
-
-
-def _label(column: str, text: str) -> str:
-    return f"#{text}" if column == "number" else text
 
 
 def title(name: str) -> str:
