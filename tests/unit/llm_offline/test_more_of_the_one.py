@@ -119,6 +119,20 @@ def test_two_versions_are_compared_the_older_one_first(models, said, pair):
     assert _calls(models["github"], said) == [("get_comparison", {"base": pair[0], "head": pair[1]})]
 
 
+def test_who_has_the_most_of_a_list_is_counted(models):
+    rows = Items(
+        kind="issues", items=[{"number": n, "author": "hubot" if n % 3 else "mona"} for n in range(9)]
+    )
+    answer = _answer(models["github"], "Who opened most of the issues in acme/rocket?", rows)
+    assert "By author, of the 9 found: hubot 6, mona 3." in answer
+    rows = Items(
+        kind="issues",
+        items=[{"number": n, "author": "x", "assignees": ["mona", "hubot"][: n % 3]} for n in range(9)],
+    )
+    answer = _answer(models["github"], "Who has the most open issues assigned in acme/rocket?", rows)
+    assert "By assignee, of the 9 found: mona 6, hubot 3." in answer
+
+
 def test_how_the_last_run_went_is_asked_and_chooses_no_runs(models):
     for said in (
         "did the last CI run of acme/rocket pass or fail",
@@ -208,11 +222,16 @@ def test_what_is_applied_is_not_called_left_out(models):
 @pytest.mark.parametrize(
     ("said", "shown", "hidden"),
     [
+        (
+            "Show the release notes of v1.0.3 of a/b",
+            ["v1.0.3", "2 releases, 1 shown"],
+            ["v1.0.2", "Not applied"],
+        ),
         ("What's new in v9.9 of a/b?", ["v1.0.3", "v1.0.2", "Not applied", "“v9.9”"], []),
         ("List the releases of a/b", ["v1.0.3", "v1.0.2"], ["Not applied"]),
     ],
 )
-def test_a_release_that_is_not_in_the_list_is_named(models, said, shown, hidden):
+def test_a_release_that_is_named_is_shown_alone(models, said, shown, hidden):
     rows = Items(
         kind="releases", items=[{"tag": "v1.0.3", "notes": "New"}, {"tag": "v1.0.2", "notes": "Old"}]
     )

@@ -41,7 +41,7 @@ def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
             found.append(clause._replace(text=rest, condition=condition))
         else:
             pending = clause._replace(text=condition)
-    return [*found, pending] if pending else found
+    return found if pending is None or (found and found[-1].end == pending.end) else [*found, pending]
 
 
 def holds(condition: str, check: str, found: bool) -> bool | None:

@@ -78,6 +78,11 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
     return _EXAMPLES[best][0] if near[best] >= LIKE else None
 
 
+def opens_with_a_greeting(text: str) -> bool:
+    """Whether the first phrase of a text greets: "morning! coffee first"."""
+    return small_talk(_CUT.split(text.strip())[0]) is Talk.GREETING
+
+
 def without_prelude(text: str) -> str:
     """A request without the greeting or thanks before it."""
     return FORMS["prelude"].sub("", text)

@@ -22,6 +22,7 @@ class Kind(Enum):
     CODE = "code"
     TABLE = "table"
     QUOTE = "quote"
+    HEADING = "heading"
 
 
 class Block(NamedTuple):
@@ -36,6 +37,7 @@ _KINDS = {
     "code_block": Kind.CODE,
     "table_open": Kind.TABLE,
     "blockquote_open": Kind.QUOTE,
+    "heading_open": Kind.HEADING,
     "bullet_list_open": Kind.LIST,
     "ordered_list_open": Kind.LIST,
     "paragraph_open": Kind.PARAGRAPH,
@@ -62,6 +64,12 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+def heading_text(block: Block) -> str:
+    """The words of a heading."""
+    match = _HEADING.match(block.text)
+    return match[1] if match else block.text
 
 
 def demoted(markdown: str, levels: int = 1) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,11 +20,15 @@ from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
-from utils.llm.offline.words import content_stems
+from utils.llm.offline.words import content_stems, words
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
 _NO_LIMITS = frozenset({"limit", "per_page", "page"})
 _NAMING = frozenset({"owner", "repo", "repository", "query"})
+_BY_NAME = frozenset({"releases", "branches"})
+_NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
+SHOWN_PEOPLE = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
 NO_RESULT = "That was interrupted before it returned anything."
@@ -91,10 +97,29 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
     return [phrases.comparison(kinds.pop(), numbers)], calls
 
 
-def _few(found: Items) -> Items:
-    """The first rows of a list of which the number is asked for."""
+def _few(found: Items, asked: str = "") -> Items:
+    """The first rows of a list of which the number is asked for; where several states or the author of the most are, the number of each."""
+    note = found.note
+    if FORMS["most_of_whom"].search(asked) and (people := Counter(_people(found, asked))):
+        most = phrases.of_each_person(people.most_common(SHOWN_PEOPLE), _column(asked), len(found.items))
+        note = " ".join(filter(None, (note, most)))
+    states = Counter(str(row.get("state")) for row in found.items)
+    named = {match[0].lower() for match in FORMS["state_words"].finditer(asked)} & states.keys()
+    if len(named) > 1 and not found.note:
+        note = phrases.of_each_state(states)
     total = found.total or len(found.items)
-    return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total})
+    return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total, "note": note})
+
+
+def _column(asked: str) -> str:
+    """What people are asked for: who has to do the most, or who wrote the most."""
+    return "assignee" if "assign" in asked.lower() else "author"
+
+
+def _people(found: Items, asked: str) -> list[str]:
+    name = _column(asked)
+    values = (row.get(name) or row.get(f"{name}s") or [] for row in found.items)
+    return [str(one) for value in values for one in (value if isinstance(value, list) else [value])]
 
 
 def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
@@ -108,18 +133,39 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
         case Articles() as found:
             return passages_text(_question(call, step), found, similarity)
         case Items() as listed:
+            listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
-            if FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
-                listed = _few(listed)
+            if FORMS["most_of_whom"].search(asked) and any(_people(listed, asked)):
+                listed, left_out = (
+                    _few(listed, asked),
+                    [part for part in left_out if "most" not in words(part)],
+                )
+            elif FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
+                listed = _few(listed, asked)
             rows, shown = listed.items[:1], items_text(listed, _context(call, step))
         case Record() as record:
-            rows, shown = [record.item], record_text(record, turn.request)
+            rows, left_out, shown = [record.item], step.unmet, record_text(record, turn.request)
         case ToolProblem() as problem:
-            rows, shown = [], problem.message
+            rows, left_out, shown = [], step.unmet, problem.message
     columns = {stem for row in rows for name in row for stem in content_stems(name.replace("_", " "))}
-    stems = {part: set(content_stems(part)) for part in step.unmet}
-    left_out = [part for part, own in stems.items() if not own or own - columns]
+    stems = {part: set(content_stems(part)) for part in left_out}
+    left_out = [part for part in left_out if not stems[part] or stems[part] - columns]
     return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
+
+
+def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
+    """The release or branch alone that a part names: "the notes of v1.2.0"; and what the answer leaves out of it then."""
+    said, left_out = step.reading, step.unmet
+    if found.kind not in _BY_NAME or found.kind in said.lower():
+        return found, left_out
+    named = {word.lower(): word for word in _NAME.findall(said)}
+    rows = [row for row in found.items if str(row.get("tag") or row.get("name") or "").lower() in named]
+    if len(rows) == 1:
+        some = found.model_copy(update={"items": rows, "total": found.total or len(found.items)})
+        return some, [part for part in left_out if part.lower() not in named]
+    versions = [word for word in named.values() if found.kind == "releases" and _VERSION.fullmatch(word)]
+    called = [match[1] for match in FORMS["called_so"].finditer(said)]
+    return found, list(dict.fromkeys([*left_out, *versions, *called]))
 
 
 def _question(call: Call, step: Step) -> str:

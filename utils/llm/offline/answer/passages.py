@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, Kind, blocks
+from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
 from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.grammar import FORMS
@@ -40,6 +40,9 @@ BELOW = 0.4
 """Score by which a section may be worse than the best to be quoted too."""
 OPENS = 0.3
 """What the first block of a section is worth besides its closeness: sections say first what matters."""
+LONG_TABLE = 900
+"""Characters of a table from which only the rows that are nearest to the question are shown."""
+SHOWN_ROWS = 8
 SURE = 0.33
 """Fit from which the best section is taken for an answer. Chosen with development questions of tests/eval."""
 ABOUT = 0.27
@@ -115,7 +118,7 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
         [sections[0], *(each for each in asked.values() if each)], sections
     )
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
-    shown = _screen(quoted, room)
+    shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
     lacking = "; ".join(part for part, section in asked.items() if section is None) if sure else ""
@@ -139,7 +142,7 @@ def briefly(asked: str, text: str) -> str:
     return "\n".join([answer[:kept].rstrip(), "", SEE_ALSO, *[*left, *links.split("\n")][:OTHERS]])
 
 
-def _screen(sections: Sequence[Section], room: int) -> dict[str, str]:
+def _screen(question: str, sections: Sequence[Section], room: int, similarity: Similarity) -> dict[str, str]:
     """What is shown of each section, by its link, until the room is full."""
     shown: dict[str, str] = {}
     for section in sections[:MOST]:
@@ -147,7 +150,7 @@ def _screen(sections: Sequence[Section], room: int) -> dict[str, str]:
         if worse or (shown and room < FEWEST):
             continue
         share = min(room, NEXT) if shown else FIRST
-        text = _quoted(section, share - 2, max(room - 2, NEXT) if shown else ANY)
+        text = _quoted(question, section, share - 2, max(room - 2, NEXT) if shown else ANY, similarity)
         if text:
             heading = _with_address(f"**{_crumbs(section.article)[-1]}**", section.article)
             shown[_link(section.article)] = f"{heading}\n\n{text}"
@@ -213,7 +216,7 @@ def _said(section: Section, shown: Sequence[str]) -> bool:
     return bool(shown) and overlap(section.stems, content_stems(" ".join(shown))) >= SAME
 
 
-def _quoted(section: Section, room: int, most: int) -> str:
+def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
     """What is nearest to a question of a section, in reading order, as much as there is room for; the nearest may take `most` lines.
 
     Code stays with what introduces it. A few lines more are no reason to leave something out; where not even the nearest has room there
@@ -223,7 +226,7 @@ def _quoted(section: Section, room: int, most: int) -> str:
     for part, near in section.parts:
         if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
-        text = _shown(part, section.article)
+        text = _shown(question, part, section.article, similarity)
         if units and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
@@ -292,15 +295,36 @@ def _position(article: Article) -> int:
 
 
 def _body(article: Article) -> list[Block]:
-    """The blocks of a passage."""
+    """The blocks of a passage without the headings that its place already names."""
+    place = _place(article).lower()
     parts = blocks(article.content)
+    while parts and parts[0].kind is Kind.HEADING and heading_text(parts[0]).lower() in place:
+        parts = parts[1:]
     if parts and parts[0].kind is Kind.PARAGRAPH and parts[0].text[0].islower():
         parts = parts[1:]  # the end of a sentence that began in the passage before
+    while parts and parts[-1].kind is Kind.HEADING:
+        parts = parts[:-1]
     return parts
 
 
-def _shown(part: Block, article: Article) -> str:
-    return part.text if part.kind is Kind.CODE else with_whole_links(part.text, article.url)
+def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
+    if part.kind is Kind.CODE:
+        return part.text
+    if part.kind is Kind.HEADING:
+        return f"**{heading_text(part)}**"
+    text = _short_table(question, part.text, similarity) if part.kind is Kind.TABLE else part.text
+    return with_whole_links(text, article.url)
+
+
+def _short_table(question: str, text: str, similarity: Similarity) -> str:
+    head, rows = text.split("\n")[:2], text.split("\n")[2:]
+    if len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS:
+        return text
+    near = similarity.to_each(question, [row.replace("_", " ") for row in rows])
+    kept = sorted(sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS])
+    return "\n".join(
+        [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
+    )
 
 
 def _shared(question: str, section: Section) -> float:
@@ -309,8 +333,9 @@ def _shared(question: str, section: Section) -> float:
 
 
 def _crumbs(article: Article) -> list[str]:
-    below = _CRUMB.split(str(article.metadata.get("heading") or ""))
-    return list(dict.fromkeys(part for part in (article.title, *below) if part)) or [article.url]
+    heading = article.metadata.get("heading") or ""
+    below = list(heading) if isinstance(heading, list | tuple) else _CRUMB.split(str(heading))
+    return list(dict.fromkeys(part for part in (article.title, *map(str, below)) if part)) or [article.url]
 
 
 def _place(article: Article) -> str:

@@ -55,6 +55,17 @@ def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     return f"{said} {abilities(tools)}" if kind in (Talk.GREETING, Talk.HELP) else said
 
 
+def of_each_state(states: Mapping[str, int]) -> str:
+    """How many things are in each state: "Of these, 60 are open and 12 are closed."."""
+    each = [f"{number} {'is' if number == 1 else 'are'} {state}" for state, number in states.items()]
+    return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
+
+
+def of_each_person(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
+    """Who has the most of the rows that were found: "By author, of the 60 found: mona 26, hubot 24."."""
+    return f"By {column}, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
+
+
 def outside(tools: Sequence[ToolSpec]) -> str:
     """An answer to what no tool can do."""
     return f"I cannot help with that. {abilities(tools)}"

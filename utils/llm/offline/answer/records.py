@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from utils.llm.offline.answer.tables import LINKS, cell, title
+from utils.llm.offline.answer.tables import LINKS, cell, table, title
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.words import content_stems
 from utils.messages.results import Record
@@ -78,11 +78,21 @@ def _fields(item: Mapping[str, Any], link: str | None) -> str:
 
 
 def _is_long(value: object) -> bool:
-    return isinstance(value, str) and (len(value) > LONG or "\n" in value.strip())
+    if isinstance(value, str):
+        return len(value) > LONG or "\n" in value.strip()
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(part, dict) for part in value)
+    )
 
 
 def _long(name: str, value: object, item: Mapping[str, Any]) -> str:
     head = f"{title(name)}:"
+    if isinstance(value, list) and all(isinstance(part, dict) for part in value):
+        return f"{head}\n\n{table(value)}"
+    if isinstance(value, list):
+        return "\n".join([head, "", *(f"- {cell(part)}" for part in value)])
+    if isinstance(value, dict):
+        return "\n".join([head, "", *(f"- {title(key)}: {cell(part)}" for key, part in value.items())])
     log = bool(FORMS["log"].search(name))
     sizes = (LOG_HEAD_LINES, LOG_TAIL_LINES) if log else (HEAD_LINES, TAIL_LINES)
     return f"{head}\n\n{fenced(shortened(str(value), *sizes), _language(name, item))}"
