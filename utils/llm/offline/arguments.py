@@ -213,6 +213,8 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
     found = entities.numbers(text)
     word = parameter.name.removesuffix("_id").removesuffix("_number").replace("_", " ")
     named = [number for number in found if number.noun and number.noun.rstrip("s").endswith(word)]
+    if parameter.name == "run_id":
+        found, named = ([each for each in listed if not each.counted] for listed in (found, named))
     if not parameter.names_its_subject:
         found = []
     elif word != "job":

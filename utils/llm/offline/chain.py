@@ -7,6 +7,7 @@ from typing import Any
 
 from utils.llm.offline.arguments import flags
 from utils.llm.offline.conversation import Call
+from utils.llm.offline.entities import numbers
 from utils.llm.offline.followup import row_arguments
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.steps import Step, made
@@ -30,6 +31,8 @@ def _second(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:
+    if wanted := {each.value for each in numbers(reading) if each.counted}:
+        return next((row for row in rows if row.get("number") in wanted), None)
     if not FORMS["failed"].search(reading):
         return next(iter(rows), None)
     return next((row for row in rows if {str(row.get("conclusion")), str(row.get("status"))} & _BAD), None)

@@ -14,14 +14,20 @@ _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])"
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
+_ID_DIGITS = 7
+"""Digits from which the number of a run is an id."""
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 
 
 class Number(NamedTuple):
-    """A number that names a thing, with the word before it ("pull request", "run", or empty)."""
+    """A number that names a thing, with the word before it ("pull request", "run", or empty).
+
+    `counted`: it is a place in a count, "run 562" or "number 562", which is shorter than ids are.
+    """
 
     value: int
     noun: str
+    counted: bool = False
 
 
 def repository(text: str) -> tuple[str, str] | None:
@@ -102,7 +108,16 @@ def without_quotes(text: str) -> str:
 def numbers(text: str) -> list[Number]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
-    return [Number(int(match[2]), (match[1] or "").lower()) for match in FORMS["number"].finditer(rest)]
+    return [
+        Number(
+            int(match[2]),
+            noun,
+            len(match[2]) < _ID_DIGITS
+            and ("#" in match[0] or noun.startswith(("number", "no", "run", "workflow run", "build"))),
+        )
+        for match in FORMS["number"].finditer(rest)
+        for noun in [(match[1] or "").lower()]
+    ]
 
 
 def limit(text: str) -> int | None:

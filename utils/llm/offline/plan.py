@@ -161,8 +161,9 @@ class Planner:
             return Step(clause)
         shown, known = tool, context.repository
         filled = fill(tool, clause.text, self.now, repository_arguments(tool, known), known)
-        listing = self._listing(tool, filled.missing)
-        then = tool if one_by_place(tool, clause.reading) else None
+        counted = tool.accepts("run_id") and any(each.counted for each in entities.numbers(clause.reading))
+        listing = self._listing(tool, ("run_id",) if counted else filled.missing)
+        then = tool if counted or one_by_place(tool, clause.reading) else None
         if listing and (then or not tool.changes):
             shown = listing
             filled = fill(shown, clause.text, self.now, repository_arguments(shown, known), known)

@@ -16,6 +16,7 @@ from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.clauses import Clause
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
@@ -156,6 +157,9 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
 def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
     """The release or branch alone that a part names: "the notes of v1.2.0"; and what the answer leaves out of it then."""
     said, left_out = step.reading, step.unmet
+    if found.kind == "workflow runs" and (counted := {each.value for each in numbers(said) if each.counted}):
+        missing = counted - {row.get("number") for row in found.items}
+        return found, [*left_out, *(f"#{each}" for each in missing)]
     if found.kind not in _BY_NAME or found.kind in said.lower():
         return found, left_out
     named = {word.lower(): word for word in _NAME.findall(said)}
