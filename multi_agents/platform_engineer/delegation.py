@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Container
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
-from uuid import uuid5
-from weakref import WeakValueDictionary
 
 import structlog
 from langchain.tools import ToolRuntime
@@ -26,12 +23,13 @@ from multi_agents.platform_engineer.early_answers import WholeText, seen_before
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import content_for, in_words, passed_files
+from multi_agents.platform_engineer.remote_conversations import RemoteConversations
 from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.a2a_common.client.credentials import ActingFor, whom_for
-from utils.a2a_common.client.message import NAMESPACE, RemoteCall, message_id_of
+from utils.a2a_common.client.message import RemoteCall, message_id_of
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.client.remote_agent import AWAY
 from utils.a2a_common.client.remote_agents import RemoteAgents
@@ -113,7 +111,7 @@ class Delegation:
         self._delegations = delegations
         self._settings = settings
         self._lines: dict[str, Bulkhead] = {}
-        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._conversations = RemoteConversations(contexts, delegations)
 
     def tools(self) -> list[BaseTool]:
         """One tool for each sub-agent whose card is known."""
@@ -231,14 +229,10 @@ class Delegation:
     async def _begin(
         self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest
     ) -> DelegationRecord:
-        """A new delegation, in the conversation's own context at the agent unless a question is open there."""
+        """A new delegation, in the conversation's own context at the agent."""
         log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
         person = Person(person_of(request.caller.name), request.caller.tenant)
         context_id = await self._contexts.use(request.thread_id, name, person)
-        waiting = await self._delegations.waiting(request.thread_id)
-        if any(record.agent == name and record.context_id == context_id for record in waiting):
-            context_id = str(uuid5(NAMESPACE, f"{context_id}/{cause.id}"))
-            await self._contexts.put(request.thread_id, f"{name}/{cause.id}", context_id)
         return DelegationRecord(
             id=cause.id,
             parent_task_id=request.task_id,
@@ -258,12 +252,11 @@ class Delegation:
         runtime: ToolRuntime[AgentRequest],
     ) -> tuple[TaskView, DelegationRecord]:
         """Send the request, or the newest answer, and keep what came of it."""
-        # One delegation at a time in a remote conversation: a second one would be refused or mixed up.
-        lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
-        async with lock, self._remotes.reach(kept.agent, whom_for(kept, len(replies))) as remote:
+        whom = whom_for(kept, len(replies))
+        async with self._conversations.held(kept) as placed, self._remotes.reach(kept.agent, whom) as remote:
             line = self._line(kept.agent)
-            call = self._call(kept, replies, cause, runtime)
-            kept = replace(kept, sent=len(replies) + 1, state=WORKING)
+            call = self._call(placed, replies, cause, runtime)
+            kept = replace(placed, sent=len(replies) + 1, state=WORKING)
             await self._delegations.put(kept)
 
             async def named(task_id: str) -> None:

@@ -112,9 +112,10 @@ class DelegationStore:
         """The delegations of one of our tasks that has not ended, oldest first."""
         return await self._find("parent_task_id = ? AND state != ?", parent_task_id, ABANDONED)
 
-    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
-        """The delegations of a conversation that wait for its user, oldest first."""
-        return await self._find("thread_id = ? AND state = ?", thread_id, WAITING)
+    async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
+        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
+        where = "thread_id = ? AND agent = ? AND state IN (?, ?)"
+        return await self._find(where, thread_id, agent, WORKING, WAITING)
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
         """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""

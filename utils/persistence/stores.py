@@ -63,8 +63,8 @@ class Delegations(Opened, Protocol):
     async def of_task(self, parent_task_id: str) -> list[DelegationRecord]:
         """The delegations of one of our tasks that has not ended, oldest first."""
 
-    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
-        """The delegations of a conversation that wait for its user, oldest first."""
+    async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
+        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
         """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""

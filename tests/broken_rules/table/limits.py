@@ -137,6 +137,14 @@ LIMITS: tuple[Rule, ...] = (
         "A task that waits for its user keeps nothing running, and its reply is answered all the same.",
         (
             broken(
+                "a message that was judged meanwhile cancels the reply's work",
+                "utils/a2a_common/handler/pending_input.py::PendingInputRouter._leave",
+                "await self._engine.cancel(task.id, owner, call, asked=task)",
+                "await self._engine.cancel(task.id, owner, call)",
+                "tests/unit/handler/test_pending_input.py::"
+                "test_a_task_that_is_answered_while_a_message_is_judged_goes_on_and_the_message_is_a_new_request",
+            ),
+            broken(
                 "something of its turn is left running",
                 "utils/a2a_common/engine/turn_runner.py::_first",
                 "waiting.cancel()",

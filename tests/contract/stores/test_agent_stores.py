@@ -174,7 +174,8 @@ async def test_delegations_come_back_whole_in_order_and_are_ended_with_their_tas
         await store.put(replace(delegation("c", task="other", state=WAITING), request="c"))
         assert await store.get("b") == replace(asked, request=asked.request.replace("\ud800", "?"))
         assert [one.id for one in await store.of_task("task")] == ["b", "a"]
-        assert [one.id for one in await store.waiting("thread")] == ["c"]
+        await store.put(replace(delegation("d", task="other", state=WAITING), request="d", agent="words"))
+        assert [one.id for one in await store.unanswered("thread", "keys")] == ["b", "c"]
         assert [(one.id, one.state) for one in await store.abandon("task")] == [("b", ABANDONED)]
         assert [one.id for one in await store.abandoned("keys")] == ["b"]
         assert await store.of_task("task") == []

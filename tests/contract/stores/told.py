@@ -138,7 +138,7 @@ async def outcome(told: Told) -> Any:
 
 
 async def delegation(told: Told) -> Any:
-    (found,) = await told.delegations.waiting("bob")
+    (found,) = [one for agent in ("a", "b") for one in await told.delegations.unanswered("bob", agent)]
     return {found.request, found.questions[0]["question"], *found.counted}
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 
-from tests.unit.engine.turns import CALL, OWNER, Executor, House, status_of, task_of, turn
+from tests.unit.engine.turns import CALL, OWNER, Executor, House, answer, status_of, task_of, turn
+from utils.a2a_common.tasks.statuses import copy_of
+from utils.errors import TaskBusy
 
 
 async def endless(context, queue) -> None:
@@ -19,6 +22,10 @@ async def endless(context, queue) -> None:
 async def ask(context, queue) -> None:
     await queue.enqueue_event(task_of(context))
     await queue.enqueue_event(status_of(context, "input_required", "Which?"))
+
+
+async def ask_once(context, queue) -> None:
+    await (ask if context.current_task is None else answer)(context, queue)
 
 
 async def first_event(house: House, task_id: str) -> None:
@@ -108,3 +115,53 @@ async def test_a_cancel_goes_on_when_its_caller_leaves() -> None:
     await asyncio.sleep(0)
     caller.cancel()
     assert await house.settled("a") == ["canceled"]
+
+
+async def answered(house: House) -> Task:
+    """A task that waited for its user, as it was then; its answer is worked on."""
+    await house.submit(turn("a"))
+    await house.settled("a")
+    asked = copy_of(await house.log.head("a", OWNER))
+    assert asked is not None
+    house.executor.gate.clear()
+    await house.submit(turn("a", message_id="reply", text="The second."))
+    await house.executor.begun(2)
+    return asked
+
+
+async def test_a_cancel_of_what_waits_leaves_a_task_alone_that_was_answered_meanwhile() -> None:
+    house = House(Executor(ask_once))
+    asked = await answered(house)
+    with pytest.raises(TaskNotCancelableError):
+        await house.engine.cancel("a", OWNER, CALL, asked=asked)
+    house.executor.gate.set()
+    assert await house.settled("a") == ["completed"]
+    assert house.executor.canceled == []
+
+
+async def test_a_cancel_that_comes_beside_one_of_what_waits_is_not_lost_with_it() -> None:
+    house = House(Executor(ask_once))
+    asked = await answered(house)
+    of_what_waits, of_all = await asyncio.gather(
+        house.engine.cancel("a", OWNER, CALL, asked=asked),
+        house.engine.cancel("a", OWNER, CALL),
+        return_exceptions=True,
+    )
+    assert isinstance(of_what_waits, TaskNotCancelableError)
+    assert of_all is None
+    assert await house.state("a") == "canceled"
+
+
+async def test_an_answer_that_comes_while_what_waits_is_canceled_is_refused() -> None:
+    house = House(Executor(ask))
+    await house.submit(turn("a"))
+    await house.settled("a")
+    cancel = asyncio.create_task(
+        house.engine.cancel("a", OWNER, CALL, asked=await house.log.head("a", OWNER))
+    )
+    while not house.engine.under_way("a"):
+        await asyncio.sleep(0)
+    with pytest.raises(TaskBusy):
+        await house.submit(turn("a", message_id="reply"))
+    await cancel
+    assert await house.state("a") == "canceled"

@@ -12,7 +12,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError
 
-from utils.a2a_common.engine.job import Job, has_received, is_over
+from utils.a2a_common.engine.job import Job, has_received, is_over, still_asks
 from utils.a2a_common.engine.recovery import Recovery, decoded
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
@@ -23,7 +23,7 @@ from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
-from utils.a2a_common.tasks.turn import Turn, stored_call
+from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
 from utils.a2a_common.tasks.writer import SUSPENDED, TaskWriter
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy
 from utils.persistence.runs import RunStore
@@ -111,6 +111,12 @@ class DistributedEngine(TurnEngine):
         row = await self._runs.row(task_id)
         turn = decoded(row) if row is not None and row.owner == owner else None
         return turn is not None and not is_over(turn, await self._tasks.head(task_id, owner))
+
+    async def _still_asks(self, asked: Task, owner: str) -> bool:
+        """Whether a task waits for the answer to the same question, when no replica is about to accept one."""
+        conversation = conversation_key(owner, asked.context_id)
+        async with self._accepting, self._queue.place(asked.id, conversation) as place:
+            return not place.task_busy and still_asks(asked, await self._tasks.head(asked.id, owner))
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Let no turn of a conversation begin within the block, on no replica; `False` where one is under way."""

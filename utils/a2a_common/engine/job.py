@@ -101,6 +101,13 @@ def has_received(turn: Turn, head: Task | None) -> bool:
     return any(known.message_id == turn.request.message.message_id for known in head.history)
 
 
+def still_asks(asked: Task, head: Task | None) -> bool:
+    """Whether a task waits with the question with which it was seen. An answer takes the question out of its status."""
+    if head is None or head.status.state not in INTERRUPTED:
+        return False
+    return head.status.message.message_id == asked.status.message.message_id
+
+
 def check_open(task: Task | None) -> None:
     """Refuse a message to a task that was canceled after the message was admitted."""
     if task is not None and task.status.state in TERMINAL:

@@ -8,8 +8,9 @@ import contextvars
 from collections.abc import AsyncIterator
 
 from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task
 
-from utils.a2a_common.engine.job import Job
+from utils.a2a_common.engine.job import Job, still_asks
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
@@ -53,6 +54,10 @@ class LocalEngine(TurnEngine):
         """Whether a turn of the owner's task runs, waits or is being canceled."""
         del owner  # task ids are unique
         return self.under_way(task_id)
+
+    async def _still_asks(self, asked: Task, owner: str) -> bool:
+        """Whether a task waits for the answer to the same question: while its cancel is under way no turn of it begins."""
+        return asked.id not in self._jobs and still_asks(asked, await self._tasks.head(asked.id, owner))
 
     @contextlib.asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:

@@ -8,10 +8,11 @@ import contextvars
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
@@ -34,6 +35,8 @@ from utils.errors import Draining, PlatformError, StorageError, TooManyRequests
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
 
 LEAST_REST = 1.0
 """Least seconds that work which is stopped has to end, whatever the grace is."""
@@ -65,8 +68,8 @@ class TurnEngine(ABC):
         self._pace = Pace(max_turns)
         self._caller_turns = caller_turns
         self._jobs: dict[str, Job] = {}
-        self._cancels: dict[str, asyncio.Task[None]] = {}
-        self._background: set[asyncio.Task[None]] = set()
+        self._cancels: dict[str, asyncio.Task[bool]] = {}
+        self._background: set[asyncio.Task[Any]] = set()
         self._draining = False
 
     @abstractmethod
@@ -134,12 +137,24 @@ class TurnEngine(ABC):
         """Whether a turn of the task runs, waits or is being canceled."""
         return task_id in self._jobs or task_id in self._cancels
 
-    async def cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+    @abstractmethod
+    async def _still_asks(self, asked: Task, owner: str) -> bool:
+        """Whether a task of which a cancel is under way here waits for the answer to the same question, and nobody has given it."""
+
+    async def cancel(
+        self, task_id: str, owner: str, call: ServerCallContext, *, asked: Task | None = None
+    ) -> None:
         """Cancel a task: when this returns, its run has stopped and the task is in a terminal state.
+
+        Args:
+            task_id: The task.
+            owner: Whose it is.
+            call: The call that asks for it.
+            asked: The task as it was seen. With it, the task is canceled only while it waits with the same question.
 
         Raises:
             TaskNotFoundError: The owner has no such task.
-            TaskNotCancelableError: It has ended before.
+            TaskNotCancelableError: It has ended before, or it is no longer as it was seen.
             Draining: The process stops before that is stored; the turn goes on in the next one.
             StorageError: The task cannot be read.
         """
@@ -148,16 +163,24 @@ class TurnEngine(ABC):
             raise TaskNotFoundError
         if job is None and await self._tasks.head(task_id, owner) is None:
             raise TaskNotFoundError
-        cancel = self._cancels.get(task_id)
-        if cancel is None:
-            cancel = self._cancels[task_id] = self._spawn(self._canceling(task_id, owner, call))
-        await asyncio.shield(cancel)
+        while True:
+            cancel = self._cancels.get(task_id)
+            if cancel is None:
+                cancel = self._cancels[task_id] = self._spawn(self._canceling(task_id, owner, call, asked))
+            if await asyncio.shield(cancel):
+                break
+            if asked is not None:
+                raise TaskNotCancelableError
         if self._draining and not await self._has_ended(task_id, owner):
             raise Draining(RESTART_SECONDS)
 
-    async def _canceling(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+    async def _canceling(self, task_id: str, owner: str, call: ServerCallContext, asked: Task | None) -> bool:
+        """Cancel a task; `False` where it goes on, because it is no longer as it was seen."""
         try:
+            if asked is not None and not await self._still_asks(asked, owner):
+                return False
             await self._cancel(task_id, owner, call)
+            return True
         finally:
             del self._cancels[task_id]
 
@@ -323,15 +346,15 @@ class TurnEngine(ABC):
         self._spawn(self._runner.abandon(task_id))
 
     def _spawn(
-        self, work: Coroutine[Any, Any, None], context: contextvars.Context | None = None
-    ) -> asyncio.Task[None]:
+        self, work: Coroutine[Any, Any, Result], context: contextvars.Context | None = None
+    ) -> asyncio.Task[Result]:
         """Start work that goes on when whoever waits for it goes away."""
         task = asyncio.get_running_loop().create_task(work, context=context)
         self._background.add(task)
         task.add_done_callback(self._note_end)
         return task
 
-    def _note_end(self, task: asyncio.Task[None]) -> None:
+    def _note_end(self, task: asyncio.Task[Any]) -> None:
         self._background.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, PlatformError | A2AError):

@@ -1,7 +1,7 @@
 """The task that a message is for which names none: one that waits for its user, the one of the same message, or a new one.
 
 Where a task of the conversation waits, the message is the answer to its question, or a new request; then the waiting task is
-canceled, because a conversation has one open question at a time.
+canceled, because a conversation has one open question at a time. What was answered while the message was judged goes on.
 
 A repeated message is answered with its first task. The id of a new task is derived from who sends and what message. So whether a
 message is known is one look at the task log, after a restart and on another replica as well. A task that failed and may be
@@ -22,6 +22,7 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
+from utils.a2a_common.engine.job import still_asks
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, SCOPE_EXTENSION, parse_error
@@ -36,7 +37,14 @@ log = structlog.get_logger(__name__)
 _NEWEST = 20
 """Tasks of a conversation that are looked at, newest status first."""
 
+_LOOKS = 5
+"""Most looks at what waits, where that changes each time while the message is judged."""
+
 _NAMESPACE = UUID("0e9b5a52-3f0b-4f2c-8d64-0b9e5f3c2a71")
+
+
+class _AnsweredMeanwhile(Exception):
+    """A task that waited when it was looked at does not wait with that question any more."""
 
 
 class PendingInputPolicy(Protocol):
@@ -70,30 +78,53 @@ class PendingInputRouter:
         self._policy = policy
 
     async def route(self, message: Message, call: ServerCallContext) -> str:
-        """The task that a message answers, or answered before; empty for a new request, which cancels what waits."""
+        """The task that a message answers, or answered before; empty for a new request, which cancels what waits.
+
+        While a message is judged, the task may be answered by another one. Then all is looked at again, as if the message had
+        come after that: what is worked on meanwhile is neither answered twice nor canceled.
+        """
         owner = owner_of(call)
         own = new_task_id(owner, message)
         if not message.context_id or await self._engine.works_on(own, owner):
             return ""
         listed = ListTasksRequest(context_id=message.context_id, page_size=_NEWEST)
-        tasks = (await self._log.list(listed, owner)).tasks
-        received = [task for task in tasks if task.id == own or holds(task, message)]
-        for task in received:
-            if not failed_retryably(task):
-                return "" if task.id == own else task.id
-        return await self._answered([task for task in tasks if await self._waits(task, owner)], message, call)
+        for _ in range(_LOOKS):
+            tasks = (await self._log.list(listed, owner)).tasks
+            received = [task for task in tasks if task.id == own or holds(task, message)]
+            for task in received:
+                if not failed_retryably(task):
+                    return "" if task.id == own else task.id
+            waiting = [task for task in tasks if await self._waits(task, owner)]
+            with contextlib.suppress(_AnsweredMeanwhile):
+                return await self._answered(waiting, message, call)
+        log.warning("pending_input.unsettled", context_id=message.context_id)
+        return ""
 
     async def _answered(self, waiting: list[Task], message: Message, call: ServerCallContext) -> str:
         """The task that the message answers, of those that wait; the others are canceled."""
-        answered = ""
+        owner, answered = owner_of(call), ""
         if waiting and await self._answers_task(waiting[0], message):
-            answered = call.state[ANSWERED_TASK] = waiting.pop(0).id
+            first = waiting.pop(0)
+            if not await self._still_waits(first, owner):
+                raise _AnsweredMeanwhile
+            answered = call.state[ANSWERED_TASK] = first.id
             log.info("task.answered", task_id=answered)
         for task in waiting:
-            log.info("task.left_unanswered", task_id=task.id)
-            with contextlib.suppress(TaskNotCancelableError, TaskNotFoundError):
-                await self._engine.cancel(task.id, owner_of(call), call)
+            await self._leave(task, call)
         return answered
+
+    async def _leave(self, task: Task, call: ServerCallContext) -> None:
+        """Cancel a task that waits for something else than what came."""
+        owner = owner_of(call)
+        try:
+            await self._engine.cancel(task.id, owner, call, asked=task)
+        except (TaskNotCancelableError, TaskNotFoundError):
+            raise _AnsweredMeanwhile from None
+        log.info("task.left_unanswered", task_id=task.id)
+
+    async def _still_waits(self, asked: Task, owner: str) -> bool:
+        head = await self._log.head(asked.id, owner)
+        return still_asks(asked, head) and not await self._engine.works_on(asked.id, owner)
 
     async def _waits(self, task: Task, owner: str) -> bool:
         return task.status.state in INTERRUPTED and not await self._engine.works_on(task.id, owner)

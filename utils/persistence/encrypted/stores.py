@@ -159,9 +159,9 @@ class EncryptedDelegations(Wrapped["Delegations"]):
         """The delegations of one of our tasks."""
         return self._all(await self._inner.of_task(parent_task_id))
 
-    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
-        """The delegations of a conversation that wait for its user."""
-        return self._all(await self._inner.waiting(thread_id))
+    async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
+        """What the agent has not answered to the end in a conversation."""
+        return self._all(await self._inner.unanswered(thread_id, agent))
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
         """End the delegations of a task that has ended."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from utils.persistence.delegations import ABANDONED, COMPLETED, FAILED, WAITING, DelegationRecord
+from utils.persistence.delegations import ABANDONED, COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.persistence.postgres.pool import Connection, PostgresPool
 
 _COLUMNS = (
@@ -17,7 +17,7 @@ _FIND = f"SELECT {_COLUMNS} FROM delegations"  # noqa: S608 - constant names
 _BY_ID = f"{_FIND} WHERE id = %s"
 _OF_TASK = f"{_FIND} WHERE parent_task_id = %s AND state <> %s ORDER BY number"
 _OF_PARENT = f"{_FIND} WHERE parent_task_id = %s ORDER BY number"
-_WAITING = f"{_FIND} WHERE thread_id = %s AND state = %s ORDER BY number"
+_UNANSWERED = f"{_FIND} WHERE thread_id = %s AND agent = %s AND state IN (%s, %s) ORDER BY number"
 _AT_AGENT = f"{_FIND} WHERE agent = %s AND state = %s ORDER BY number"
 _DELETE_ENDED = "DELETE FROM delegations WHERE parent_task_id = %s AND state IN (%s, %s)"
 _SET_STATE = "UPDATE delegations SET state = %s WHERE parent_task_id = %s"
@@ -54,9 +54,9 @@ class PostgresDelegations:
         """The delegations of one of our tasks that has not ended, oldest first."""
         return await self._find(_OF_TASK, parent_task_id, ABANDONED)
 
-    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
-        """The delegations of a conversation that wait for its user, oldest first."""
-        return await self._find(_WAITING, thread_id, WAITING)
+    async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
+        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
+        return await self._find(_UNANSWERED, thread_id, agent, WORKING, WAITING)
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
         """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""

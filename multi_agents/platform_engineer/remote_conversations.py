@@ -1,0 +1,62 @@
+"""Which remote conversation a delegation is in, and whose turn it is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import uuid5
+from weakref import WeakValueDictionary
+
+from utils.a2a_common.client.message import NAMESPACE
+
+if TYPE_CHECKING:
+    from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.stores import Contexts, Delegations
+
+
+class RemoteConversations:
+    """Lets one delegation at a time into a remote conversation: a second one would be refused or mixed up.
+
+    Args:
+        contexts: The remote context ids of our conversations.
+        delegations: The delegations of tasks that have not ended.
+    """
+
+    def __init__(self, contexts: Contexts, delegations: Delegations) -> None:
+        self._contexts = contexts
+        self._delegations = delegations
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def held(self, kept: DelegationRecord) -> AsyncIterator[DelegationRecord]:
+        """Hold the remote conversation of a delegation, which is returned as it is to be sent there.
+
+        One that was sent stays where it is. A new one goes into the conversation's own context at the agent, or into one of
+        its own where a question may be open there, which its message would end. That is known only once nobody else is in
+        the context: of two calls in one reply, the first may ask while the second waits for its turn.
+        """
+        while True:
+            async with self._turn(kept):
+                context_id = kept.context_id if kept.sent else await self._context_for(kept)
+                if context_id == kept.context_id:
+                    yield kept
+                    return
+            kept = replace(kept, context_id=context_id)
+
+    def _turn(self, kept: DelegationRecord) -> asyncio.Lock:
+        return self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
+
+    async def _context_for(self, kept: DelegationRecord) -> str:
+        """Where a new delegation belongs, for one that has its turn in its present context."""
+        own = (await self._contexts.used(kept.thread_id)).get(kept.agent, kept.context_id)
+        apart = str(uuid5(NAMESPACE, f"{own}/{kept.id}"))
+        if kept.context_id not in (own, apart):  # the agent has named another context meanwhile
+            return own
+        unanswered = await self._delegations.unanswered(kept.thread_id, kept.agent)
+        if all(record.context_id != own for record in unanswered):
+            return own
+        await self._contexts.put(kept.thread_id, f"{kept.agent}/{kept.id}", apart)
+        return apart
