@@ -15,9 +15,9 @@ from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
-LOOK_FIRST = "It may have done what it was asked. Please look before you ask it again."
+LOOK_FIRST = "It may have done what it was asked. Please look whether it did before you ask again."
 LOSSES: dict[str, tuple[Loss, str]] = {
-    "a gateway gives up": (page(504), f"The pay agent cannot be reached right now. {LOOK_FIRST}"),
+    "a gateway gives up": (page(504), f"The answer of the pay agent was lost. {LOOK_FIRST}"),
     "a page": (page(200), f"The pay agent answered with something that is not A2A. {LOOK_FIRST}"),
     "a stream that is cut": (cut, f"The answer of the pay agent was lost. {LOOK_FIRST}"),
     "an empty stream": (empty, f"The pay agent stopped answering. {LOOK_FIRST}"),

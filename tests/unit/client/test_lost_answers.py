@@ -26,6 +26,7 @@ from tests.unit.client.test_follow import IMPATIENT, connected
 from utils.a2a_common.client.follow import Patience, follow_message
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.client.peer_errors import ConnectionLost, OutcomeUnclear, UnusableAnswer, failure_of
+from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
 from utils.errors import SubAgentUnavailable
@@ -71,9 +72,7 @@ async def test_no_message_is_sent_again_of_which_nobody_can_tell_whether_it_arri
     failure = failure_of("pay", caught.value)
     assert len(agent.paid) == 1
     assert (failure.code, failure.retryable) == ("unknown_outcome", False)
-    assert failure.message.endswith(
-        "It may have done what it was asked. Please look before you ask it again."
-    )
+    assert failure.message.endswith(MAY_HAVE_DONE_IT)
 
 
 async def test_an_agent_that_does_not_stream_is_no_exception() -> None:

@@ -328,7 +328,8 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
 def _unclear(agent: str, lost: PeerError) -> DelegationFailed:
     """The failure that `lost` is, told as one of which nobody knows whether the agent did its work."""
     failure = failure_of(agent, lost)
-    said = SUB_AGENT_LOST.format(agent=agent) if isinstance(lost, ConnectionLost) else failure.message
+    away = isinstance(failure, SubAgentUnavailable)
+    said = SUB_AGENT_LOST.format(agent=agent) if away else failure.message
     failure.message = f"{said} {MAY_HAVE_DONE_IT}"
     failure.code, failure.retryable, failure.advice = OutcomeUnknown.code, False, OutcomeUnknown.advice
     return failure
