@@ -289,8 +289,7 @@ class Connection:
                 history_length=history,
                 include_artifacts=artifacts,
             )
-            with typed_errors():
-                listed = await self._listed(request)
+            listed = await self._listed(request)
             self._check(listed)
             found += listed.tasks
             token = listed.next_page_token
@@ -300,8 +299,9 @@ class Connection:
 
     async def _listed(self, request: ListTasksRequest) -> ListTasksResponse:
         try:
-            return await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
-        except NotImplementedError as error:  # protocol 0.3 has no such call
+            with typed_errors():
+                return await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
+        except RuntimeError as error:  # how the SDK says that protocol 0.3 has no such call
             raise RequestRefused("", unsupported=True) from error
 
     async def cancel(self, task_id: str) -> Task:
