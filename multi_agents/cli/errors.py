@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from multi_agents.cli.exit_codes import ExitCode
-from utils.errors import PlatformError, SettingsError, StorageError
+from utils.errors import OutcomeUnknown, PlatformError, SettingsError, StorageError
 from utils.whole_file import is_full, not_written
 
 
@@ -61,6 +61,13 @@ class AgentRefused(CliError):
     """The agent answered the request with a protocol error."""
 
     code = "agent_refused"
+    exit_code = ExitCode.TASK_FAILED
+
+
+class AnswerLost(CliError):
+    """The agent may have done what it was asked, and its answer was lost."""
+
+    code = OutcomeUnknown.code
     exit_code = ExitCode.TASK_FAILED
 
 

@@ -12,12 +12,13 @@ import httpx
 from a2a.types.a2a_pb2 import AgentCard
 
 from multi_agents.cli.console import one_line
-from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreachable, UsageError
+from multi_agents.cli.errors import AgentRefused, AnswerLost, ConnectionLost, ServiceUnreachable, UsageError
 from multi_agents.cli.peer.logins import own_logins
 from utils.a2a_common.client import peer_errors
 from utils.a2a_common.client.connection import Connection, NoCard, NoInterface, fetch_card, http_client
 from utils.a2a_common.client.credentials import Credentials
 from utils.a2a_common.client.peer_limits import MIB, PeerLimits
+from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
 from utils.a2a_common.client.tls import client_context
 from utils.auth.settings import AuthSettings
 from utils.errors import PeerLimitExceeded, ProtocolViolation
@@ -134,6 +135,8 @@ def plain_errors(url: str) -> Iterator[None]:
         yield
     except peer_errors.ConnectionLost as error:
         raise ConnectionLost(f"The connection to {url} was lost.") from error
+    except peer_errors.OutcomeUnclear as error:
+        raise AnswerLost(f"The answer of the agent at {url} was lost. {MAY_HAVE_DONE_IT}") from error
     except peer_errors.AgentBusy as error:
         raise AgentRefused(
             f"The agent at {url} is busy. Nothing was changed; try again in a moment."

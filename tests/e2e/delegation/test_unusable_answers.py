@@ -57,7 +57,8 @@ async def test_a_stream_that_is_not_a2a_is_told_from_an_agent_that_cannot_be_rea
         with capture_logs() as logs:
             await ask(client, "Dig")
     problem = json.loads(results(supervisor, 1)[0])
-    assert problem["message"] == "The odd agent answered with something that is not A2A."
+    assert problem["message"].startswith("The odd agent answered with something that is not A2A. ")
+    assert (problem["error"], problem["retryable"]) == ("unknown_outcome", False)
     told = {each["event"] for each in logs}
     assert "delegation.refused" in told
     assert told.isdisjoint({"tool.crashed", "delegation.unreachable"})

@@ -14,6 +14,7 @@ import pytest
 from a2a.types.a2a_pb2 import ListTasksRequest, Task, TaskState
 
 from tests.e2e.agents.peers import Keys, connected
+from tests.e2e.delegation.payer import Payer, listing_nothing, paying, refusing
 from tests.e2e.delegation.teams import model
 from tests.e2e.resume.test_killed_turns import ROOT, text_of
 from tests.preloaded import process as preloaded
@@ -113,6 +114,21 @@ async def test_a_delegation_that_had_ended_is_neither_sent_nor_counted_again(
     assert used(events)["platform-engineer"] == (20, 2)
     if stop == "record":
         assert used(events)["keys"] == (100, 5)
+
+
+@pytest.mark.parametrize("look", [refusing, listing_nothing])
+async def test_an_agent_that_cannot_tell_what_it_got_is_asked_once_and_the_outcome_is_unknown(
+    tmp_path: Path, look: Any
+) -> None:
+    gate = asyncio.Event()
+    agent = Payer(look=look, streaming=False, slow=gate.wait)
+    async with paying(agent) as url:
+        await killed_when(tmp_path, url, agent.got)
+        gate.set()
+        events = await recovered(tmp_path, url)
+    assert len(agent.paid) == 1
+    assert (events[-1]["event"], events[-1]["code"]) == ("Failed", "unknown_outcome")
+    assert "It may have done what it was asked." in text_of(events)
 
 
 def used(events: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:

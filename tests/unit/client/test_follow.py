@@ -16,7 +16,13 @@ from utils.a2a_common.client.connection import Connection, fetch_card, http_clie
 from utils.a2a_common.client.events import AgentAway, PeerEvent, StatusChanged
 from utils.a2a_common.client.follow import PATIENCE, Patience, follow_message, follow_task
 from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.peer_errors import AgentBusy, ConnectionLost, NoProgress, failure_of
+from utils.a2a_common.client.peer_errors import (
+    AgentBusy,
+    ConnectionLost,
+    NoProgress,
+    OutcomeUnclear,
+    failure_of,
+)
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
 
@@ -72,13 +78,16 @@ async def _until_given_up(events: AsyncIterator[PeerEvent]) -> AsyncIterator[Pee
             yield event
 
 
-async def test_an_answer_without_task_or_message_is_an_error() -> None:
+async def test_an_answer_without_task_or_message_tells_nothing_of_what_was_done() -> None:
     async def nothing(turn: Turn) -> None:
         del turn
 
-    async with serve(ScriptedAgent(nothing)) as url, connected(url) as connection:
-        with pytest.raises(NoProgress, match="without a task or a message"):
+    agent = ScriptedAgent(nothing)
+    async with serve(agent) as url, connected(url) as connection:
+        with pytest.raises(OutcomeUnclear) as caught:
             await said(connection, IMPATIENT)
+    assert "without a task or a message" in str(caught.value.lost)
+    assert len(agent.seen) == 1
 
 
 async def test_an_agent_that_went_away_is_reported_as_lost_once_it_was_looked_for() -> None:

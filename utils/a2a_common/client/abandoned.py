@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from utils.a2a_common.client.arrival import find_task
 from utils.a2a_common.client.credentials import whom_for
 from utils.a2a_common.client.decode import decode_task
-from utils.a2a_common.client.follow import find_task
 from utils.a2a_common.client.message import message_id_of, user_message
 from utils.a2a_common.client.peer_errors import BEST_EFFORT, RequestRefused
 from utils.a2a_common.client.peer_text import with_words

@@ -16,6 +16,7 @@ from utils.a2a_common.client.peer_errors import (
     CertificateRefused,
     ConnectionLost,
     PeerError,
+    RequestRefused,
     UnusableAnswer,
     typed_errors,
 )
@@ -32,7 +33,15 @@ if TYPE_CHECKING:
     import httpx
     from a2a.client import Client
     from a2a.client.client import ClientCallContext
-    from a2a.types.a2a_pb2 import AgentCard, AgentInterface, Message, StreamResponse, Task
+    from a2a.types.a2a_pb2 import (
+        AgentCard,
+        AgentInterface,
+        ListTasksRequest,
+        ListTasksResponse,
+        Message,
+        StreamResponse,
+        Task,
+    )
     from google.protobuf.message import Message as ProtoMessage
 
     from utils.a2a_common.client.credentials import Credentials
@@ -77,15 +86,10 @@ class NoInterface(PeerError):
 
 
 class NoCard(UnusableAnswer):
-    """Something answers at the address, and not with an agent card.
-
-    Attributes:
-        status: HTTP status, where it is an error.
-    """
+    """Something answers at the address, and not with an agent card."""
 
     def __init__(self, reason: str, status: int | None) -> None:
-        super().__init__(reason)
-        self.status = status
+        super().__init__(reason, status=status)
 
 
 def http_client(
@@ -225,6 +229,11 @@ class Connection:
         return QUESTION_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
 
     @property
+    def knows_repeated(self) -> bool:
+        """Whether its card declares that a message which comes again is known by its id, and not carried out twice."""
+        return self.knows_senders
+
+    @property
     def matches_answers(self) -> bool:
         """Whether its card says that it decides if a message without a task answers a question; else the message names it."""
         params = [each.params for each in self.card.capabilities.extensions if each.uri == QUESTION_EXTENSION]
@@ -280,14 +289,20 @@ class Connection:
                 history_length=history,
                 include_artifacts=artifacts,
             )
-            with typed_errors():
-                listed = await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
+            listed = await self._listed(request)
             self._check(listed)
             found += listed.tasks
             token = listed.next_page_token
             if not token or not listed.tasks:
                 break
         return found[:limit]
+
+    async def _listed(self, request: ListTasksRequest) -> ListTasksResponse:
+        try:
+            with typed_errors():
+                return await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
+        except RuntimeError as error:  # how the SDK says that protocol 0.3 has no such call
+            raise RequestRefused("", unsupported=True) from error
 
     async def cancel(self, task_id: str) -> Task:
         """Ask the agent to cancel a task."""

@@ -2,38 +2,41 @@
 
 The end of a stream without an end of the task leads to GetTask and SubscribeToTask, never to a second message: the
 stream broke, or the agent stops and goes on with the task after its restart. A message of which is unknown whether it
-arrived is looked for by its id before it is sent again. One that a busy agent did not take is sent again as it is.
+arrived is looked for by its id, and sent again only where that proves that it did not, or to an agent that knows a repeated
+message. One that certainly was not taken, as by a busy agent, is sent again as it is.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from utils.a2a_common.client.decode import addressed, decode, decode_task, resubscribe_seconds, state_of
+from utils.a2a_common.client.arrival import Look, look_for
+from utils.a2a_common.client.decode import decode, decode_task, resubscribe_seconds
 from utils.a2a_common.client.events import (
     ENDED_STATES,
     SETTLED_STATES,
-    WAITING_STATES,
     AgentAway,
     MessageReceived,
     PeerEvent,
     StatusChanged,
     TaskSnapshot,
 )
+from utils.a2a_common.client.one_stream import Own, read_out, until_silent, waits
 from utils.a2a_common.client.peer_errors import (
     AgentBusy,
     ConnectionLost,
     NoProgress,
+    OutcomeUnclear,
     PeerError,
     RequestRefused,
     UnusableAnswer,
+    never_taken,
 )
 from utils.a2a_common.client.peer_limits import MOST_EVENTS, PeerLimits
-from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
@@ -46,12 +49,10 @@ Answer = TypeVar("Answer")
 _BROKEN = (ConnectionLost, UnusableAnswer)
 """What may be gone at the next try."""
 
+_NOTHING_SAID = "The agent ended its answer without a task or a message."
+
 _LONGEST_LOOK = 2.0
 """Most seconds between two looks at a task while its agent cannot be reached: a restart takes seconds."""
-
-
-_LAST_SECONDS = 0.5
-"""How long a stream is read on after the end of its task, so that its connection can be used again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ async def follow_message(
 
     Raises:
         PeerError: The agent cannot be reached, refused the message, or stopped without an end.
+        OutcomeUnclear: It may have carried the message out, and does not tell.
         PeerLimitExceeded: It sent too much.
         ProtocolViolation: It sent what cannot be stored or shown.
     """
@@ -111,10 +113,16 @@ async def follow_message(
         async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
             async for event in events:
                 yield event
-    if not following.settled:
+    if following.settled:
+        return
+    try:
         async with aclosing(following.resumed()) as events:
             async for event in events:
                 yield event
+    except _BROKEN as error:
+        if connection.knows_repeated:
+            raise
+        raise OutcomeUnclear(error) from error
 
 
 async def follow_task(
@@ -124,25 +132,6 @@ async def follow_task(
     async with aclosing(_Following(connection, task_id, patience).resumed()) as events:
         async for event in events:
             yield event
-
-
-async def find_task(
-    connection: Connection, message: Message, *, artifacts: bool = False
-) -> Sequence[PeerEvent]:
-    """The task that a message began or answered, as its events; none where the agent does not have the message."""
-    for task in await _candidates(connection, message, artifacts=artifacts):
-        if any(each.message_id == message.message_id for each in task.history):
-            return tuple(decode_task(task))
-    return ()
-
-
-async def _candidates(connection: Connection, message: Message, *, artifacts: bool) -> Sequence[Task]:
-    if message.task_id:
-        return [await connection.get_task(message.task_id)]
-    try:
-        return await connection.list_tasks(message.context_id, artifacts=artifacts)
-    except (RequestRefused, UnusableAnswer):
-        return []  # an agent that lists no tasks must know a repeated message by its id
 
 
 class _Following:
@@ -159,7 +148,7 @@ class _Following:
         self._task_id = task_id
         self._streams = connection.streams
         self._responses = 0
-        self._found = False
+        self._heard = self._found = False
         self._restarts_in = 0.0
         self.settled = False
         self.ended = False
@@ -167,7 +156,7 @@ class _Following:
     async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
         """What comes of the message until its stream ends or breaks."""
         if maybe_sent:
-            async with aclosing(self._sought(message)) as sought:
+            async with aclosing(self._sought(message, None)) as sought:
                 async for event in sought:
                     yield event
             if self._found:
@@ -188,23 +177,26 @@ class _Following:
                 await asyncio.sleep(error.retry_after)
                 continue
             except _BROKEN as error:
-                lost = error
+                lost: PeerError = error
             else:
-                return
+                if self._heard:
+                    return
+                lost = NoProgress(_NOTHING_SAID)
             if self._responses:
                 return
             attempt += 1
             seconds = self._pause(attempt)
             restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
             last = attempt >= self._patience.sends and not restarts
-            if last and isinstance(lost, ConnectionLost) and not lost.sent:
+            if last and never_taken(lost):
                 raise lost
             if restarts:
                 yield AgentAway(seconds, busy=False)
             await asyncio.sleep(seconds)
-            if known := await self._arrived(message):
-                for event in self._noted(known):
+            async with aclosing(self._looked_for(message, lost)) as found:
+                async for event in found:
                     yield event
+            if self._found:
                 return
             if last:
                 raise lost
@@ -212,7 +204,7 @@ class _Following:
     async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
         """The task as it stands and what follows."""
         if not self._task_id:
-            raise NoProgress("The agent ended its answer without a task or a message.")
+            raise OutcomeUnclear(NoProgress(_NOTHING_SAID))
         clock = self._clock
         seen, deadline = b"", clock() + self._patience.quiet_seconds
         while not self.settled:
@@ -247,10 +239,11 @@ class _Following:
 
         What belongs to another task is left out. With `reply`, so is the task as it stood before the answer.
         """
-        own = _Own(task_id)
+        own = Own(task_id)
         async with aclosing(responses):
             async for response in responses:
-                if reply and not self._responses and _waits(response):
+                self._heard = True
+                if reply and not self._responses and waits(response):
                     continue
                 self._responses += 1
                 if self._responses > MOST_EVENTS:
@@ -261,7 +254,7 @@ class _Following:
                 for event in self._noted(decode(response)):
                     yield event
                 if self.ended:
-                    await _read_out(responses)
+                    await read_out(responses)
                     return
 
     async def _renewed(self) -> AsyncGenerator[PeerEvent, None]:
@@ -271,7 +264,7 @@ class _Following:
             async with aclosing(stream):
                 try:
                     with suppress(*_BROKEN):
-                        async for event in _until_silent(stream, self._silence):
+                        async for event in until_silent(stream, self._silence):
                             yield event
                 except RequestRefused as error:
                     self._streams = not error.unsupported
@@ -282,22 +275,46 @@ class _Following:
     def _silence(self) -> float:
         return min(self._patience.look_seconds, self._patience.quiet_seconds)
 
-    async def _sought(self, message: Message) -> AsyncGenerator[PeerEvent, None]:
+    async def _looked_for(self, message: Message, lost: PeerError) -> AsyncGenerator[PeerEvent, None]:
+        """The task of a message whose answer was lost, if it is found.
+
+        An agent that knows repeated messages is looked at once, since the next try may as well be the message.
+        """
+        if self._connection.knows_repeated:
+            with suppress(PeerError):
+                for event in self._seen(await look_for(self._connection, message, artifacts=True)):
+                    yield event
+        elif not never_taken(lost):
+            async with aclosing(self._sought(message, lost)) as sought:
+                async for event in sought:
+                    yield event
+
+    async def _sought(self, message: Message, lost: PeerError | None) -> AsyncGenerator[PeerEvent, None]:
         """The task of a message that may have been sent, after each wait for an agent that cannot be reached.
 
         Raises:
-            PeerError: It was out of reach for too long.
+            OutcomeUnclear: It may have arrived, and is not found.
+            PeerError: The agent was out of reach for too long, and would know the message if it came again.
         """
-        async with aclosing(
-            self._asked(lambda: find_task(self._connection, message, artifacts=True))
-        ) as looks:
-            async for found in looks:
-                if isinstance(found, AgentAway):
-                    yield found
-                    continue
-                self._found = bool(found)
-                for event in self._noted(found):
-                    yield event
+        looks = self._asked(lambda: look_for(self._connection, message, artifacts=True))
+        try:
+            async with aclosing(looks):
+                async for found in looks:
+                    if isinstance(found, AgentAway):
+                        yield found
+                        continue
+                    for event in self._seen(found):
+                        yield event
+                    if not self._found and not found.may_send:
+                        raise OutcomeUnclear(lost)
+        except _BROKEN as error:
+            if self._connection.knows_repeated:
+                raise
+            raise OutcomeUnclear(lost or error) from error
+
+    def _seen(self, look: Look) -> Iterator[PeerEvent]:
+        self._found = bool(look.events)
+        return self._noted(look.events)
 
     def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
         """The task as it stands, after each wait for an agent that cannot be reached."""
@@ -330,11 +347,6 @@ class _Following:
     def _clock() -> float:
         return asyncio.get_running_loop().time()
 
-    async def _arrived(self, message: Message) -> Sequence[PeerEvent]:
-        with suppress(PeerError):
-            return await find_task(self._connection, message, artifacts=True)
-        return ()
-
     def _noted(self, events: Iterable[PeerEvent]) -> Iterator[PeerEvent]:
         for event in events:
             self._note(event)
@@ -350,47 +362,3 @@ class _Following:
                 self.settled = self.ended = True
             case _:
                 pass
-
-
-class _Own:
-    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
-
-    Args:
-        task_id: The task, where it is known before.
-    """
-
-    def __init__(self, task_id: str) -> None:
-        self._task_id, self._context_id = task_id, ""
-
-    def has(self, response: StreamResponse) -> bool:
-        """Whether an element of the stream belongs to it."""
-        task_id, context_id = addressed(response)
-        if (task_id or self._task_id) != (self._task_id or task_id):
-            return False
-        if (context_id or self._context_id) != (self._context_id or context_id):
-            return False
-        self._task_id, self._context_id = task_id or self._task_id, context_id or self._context_id
-        return True
-
-
-async def _read_out(responses: AsyncGenerator[StreamResponse, None]) -> None:
-    """Read a stream to its end where that comes soon; what it holds, and how it breaks, is of no interest any more."""
-    with suppress(PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError):
-        async with asyncio.timeout(_LAST_SECONDS):
-            async for _ in responses:
-                pass
-
-
-async def _until_silent(
-    events: AsyncGenerator[PeerEvent, None], seconds: float
-) -> AsyncGenerator[PeerEvent, None]:
-    """The events until none came for so long."""
-    with suppress(StopAsyncIteration, TimeoutError):
-        while True:
-            async with asyncio.timeout(seconds):
-                event = await anext(events)
-            yield event
-
-
-def _waits(response: StreamResponse) -> bool:
-    return response.HasField("task") and state_of(response.task.status) in WAITING_STATES

@@ -9,7 +9,8 @@
     │   ├── CredentialsRefused  it wants to know who asks, or does not let the one who asks
     │   └── NotAuthorised       there is nothing to show it who asks: nothing was sent
     ├── FailedInside        the agent failed over the call
-    └── NoProgress          the agent ended its answer without an end of the task
+    ├── NoProgress          the agent ended its answer without an end of the task
+    └── OutcomeUnclear      a message may have been carried out, and nothing tells whether it was
 
 `PeerLimitExceeded` and `ProtocolViolation` (utils/errors.py) pass through: they are raised by the checks of this room.
 """
@@ -22,8 +23,11 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.peer_text import with_words
 from utils.a2a_common.client.sentences import (
+    AGENT_UNCLEAR,
+    MAY_HAVE_DONE_IT,
     SUB_AGENT_BUSY,
     SUB_AGENT_CRASHED,
+    SUB_AGENT_LOST,
     SUB_AGENT_NEEDS_MESSAGE,
     SUB_AGENT_NOT_EXCHANGED,
     SUB_AGENT_NOT_GRANTED,
@@ -35,6 +39,7 @@ from utils.a2a_common.client.sentences import (
 from utils.auth.exchange import Lack
 from utils.errors import (
     DelegationFailed,
+    OutcomeUnknown,
     PeerLimitExceeded,
     PlatformError,
     ProtocolViolation,
@@ -42,12 +47,15 @@ from utils.errors import (
     SubAgentRefused,
     SubAgentUnavailable,
 )
+from utils.net.unsent import never_sent
 
 if TYPE_CHECKING:
     from a2a.utils.errors import A2AError
 
 
 _BUSY_STATUS = (429, 503)
+_NOT_TAKEN = frozenset({301, 307, 308, *range(400, 500)} - {408, 499})
+"""HTTP statuses that tell that the request was not carried out where it was sent to."""
 _NO_ENTRY = {
     401: "It does not know who asks: it needs a key or a token, and got none that it takes.",
     403: "The key or token does not allow that.",
@@ -107,14 +115,21 @@ class UnusableAnswer(PeerError):
     Attributes:
         reason: What the SDK says of it; may hold words of the peer.
         heard: Whether it came as an answer; else with the status of an HTTP error, as from a proxy whose agent is away.
+        status: HTTP status, where it is an error.
     """
 
     code = "agent_refused"
 
-    def __init__(self, reason: str, *, heard: bool = False) -> None:
+    def __init__(self, reason: str, *, heard: bool = False, status: int | None = None) -> None:
         super().__init__("The agent sent an answer that cannot be used.")
         self.reason = reason
         self.heard = heard
+        self.status = status
+
+    @property
+    def final(self) -> bool:
+        """Whether the same question would get the same answer later."""
+        return self.heard or (self.status in _NOT_TAKEN and self.status not in _BUSY_STATUS)
 
 
 class AgentBusy(UnusableAnswer):
@@ -174,6 +189,20 @@ class NoProgress(PeerError):
     code = "agent_refused"
 
 
+class OutcomeUnclear(PeerError):
+    """A message may have been carried out: it was sent, its answer was lost, and the agent does not tell what came of it.
+
+    Attributes:
+        lost: How the answer was lost; `None` where the process that waited for it ended.
+    """
+
+    code = OutcomeUnknown.code
+
+    def __init__(self, lost: PeerError | None) -> None:
+        super().__init__(AGENT_UNCLEAR)
+        self.lost = lost
+
+
 BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
 """What may come of asking an agent for something that is not needed."""
 
@@ -209,7 +238,7 @@ def typed(error: Exception) -> PeerError:
     if (refused := certificate_refused(cause)) is not None:
         return refused
     match cause:
-        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.PoolTimeout():
+        case httpx.TransportError() if never_sent(cause):
             return ConnectionLost("The agent cannot be reached.", sent=False)
         case httpx.TransportError() | OSError():
             return ConnectionLost("The connection to the agent was lost.")
@@ -219,7 +248,19 @@ def typed(error: Exception) -> PeerError:
         case A2AError() if not isinstance(error, A2AClientError):
             return RequestRefused(error.message, unsupported=isinstance(error, UnsupportedOperationError))
     heard = not isinstance(error, A2AClientTimeoutError) and not isinstance(cause, httpx.HTTPError)
-    return UnusableAnswer(_text(error), heard=heard)
+    return UnusableAnswer(_text(error), heard=heard, status=status or None)
+
+
+def never_taken(error: PeerError) -> bool:
+    """Whether nobody can have begun what was sent: it did not leave, or was refused before."""
+    match error:
+        case ConnectionLost(sent=sent):
+            return not sent
+        case AgentBusy():
+            return True
+        case UnusableAnswer(status=status):
+            return status in _NOT_TAKEN
+    return False
 
 
 def certificate_refused(error: BaseException | None) -> CertificateRefused | None:
@@ -267,6 +308,8 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     request that it cannot handle take the agent away from everybody else.
     """
     match error:
+        case OutcomeUnclear(lost=lost):
+            return _unclear(agent, lost or ConnectionLost(AGENT_UNCLEAR))
         case NotAuthorised(why=why):
             return SubAgentNotAuthorised(_NO_TOKEN[why].format(agent=agent))
         case FailedInside():
@@ -280,6 +323,16 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
         case UnusableAnswer(heard=True):
             return DelegationFailed(SUB_AGENT_UNREADABLE.format(agent=agent))
     return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))
+
+
+def _unclear(agent: str, lost: PeerError) -> DelegationFailed:
+    """The failure that `lost` is, told as one of which nobody knows whether the agent did its work."""
+    failure = failure_of(agent, lost)
+    away = isinstance(failure, SubAgentUnavailable)
+    said = SUB_AGENT_LOST.format(agent=agent) if away else failure.message
+    failure.message = f"{said} {MAY_HAVE_DONE_IT}"
+    failure.code, failure.retryable, failure.advice = OutcomeUnknown.code, False, OutcomeUnknown.advice
+    return failure
 
 
 def _text(error: Exception | A2AError) -> str:

@@ -11,6 +11,9 @@ SUB_AGENT_DOWN = (
 )
 SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
 SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
+SUB_AGENT_LOST = "The answer of the {agent} agent was lost."
+MAY_HAVE_DONE_IT = "It may have done what it was asked. Please look whether it did before you ask again."
+AGENT_UNCLEAR = f"The agent's answer was lost. {MAY_HAVE_DONE_IT}"
 SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
 SUB_AGENT_UNREADABLE = "The {agent} agent answered with something that is not A2A."
 SUB_AGENT_REFUSED = "The {agent} agent refused the request."

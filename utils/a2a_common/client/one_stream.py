@@ -1,0 +1,64 @@
+"""Reading a stream of one task: what of it belongs to the task, until when it is read, and what it says of waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.client.decode import addressed, state_of
+from utils.a2a_common.client.events import WAITING_STATES, PeerEvent
+from utils.a2a_common.client.peer_errors import PeerError
+from utils.errors import PeerLimitExceeded, ProtocolViolation
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import StreamResponse
+
+_LAST_SECONDS = 0.5
+"""How long a stream is read on after the end of its task, so that its connection can be used again."""
+
+
+class Own:
+    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
+
+    Args:
+        task_id: The task, where it is known before.
+    """
+
+    def __init__(self, task_id: str) -> None:
+        self._task_id, self._context_id = task_id, ""
+
+    def has(self, response: StreamResponse) -> bool:
+        """Whether an element of the stream belongs to it."""
+        task_id, context_id = addressed(response)
+        if (task_id or self._task_id) != (self._task_id or task_id):
+            return False
+        if (context_id or self._context_id) != (self._context_id or context_id):
+            return False
+        self._task_id, self._context_id = task_id or self._task_id, context_id or self._context_id
+        return True
+
+
+async def read_out(responses: AsyncGenerator[StreamResponse, None]) -> None:
+    """Read a stream to its end where that comes soon; what it holds, and how it breaks, is of no interest any more."""
+    with suppress(PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError):
+        async with asyncio.timeout(_LAST_SECONDS):
+            async for _ in responses:
+                pass
+
+
+async def until_silent(
+    events: AsyncGenerator[PeerEvent, None], seconds: float
+) -> AsyncGenerator[PeerEvent, None]:
+    """The events until none came for so long."""
+    with suppress(StopAsyncIteration, TimeoutError):
+        while True:
+            async with asyncio.timeout(seconds):
+                event = await anext(events)
+            yield event
+
+
+def waits(response: StreamResponse) -> bool:
+    """Whether it is a snapshot of a task that waits for its user."""
+    return response.HasField("task") and state_of(response.task.status) in WAITING_STATES
