@@ -7,7 +7,7 @@ that exactly what it read is recorded as summarised.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -21,6 +21,9 @@ from utils.messages.transcript import active_index, legal_cuts
 
 _PROMPT_SHARE = 0.75
 """Share of the summariser's window for one piece of text; prompt and answer need the rest."""
+
+_MOST_PER_CHARACTER = 4
+"""Most tokens of a character: a token has at least one byte of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +118,32 @@ async def summarise(
 
 
 def split(text: str, room: int, counter: TokenCounter) -> list[str]:
-    """The text in pieces of at most `room` tokens, split at line ends if there are any nearby."""
+    """The text in pieces of at most `room` tokens, split at line ends if there are any nearby.
+
+    Each part of the text is counted once. A piece has at most the tokens of its parts, since tokens are merged across
+    their borders, and never split.
+    """
     room = max(48, room)
-    if len(text) <= room or counter.text(text) <= room:
-        return [text]
-    middle = len(text) // 2
-    line_end = text.rfind("\n", len(text) // 4, middle)
-    middle = line_end + 1 if line_end > 0 else middle
-    return [*split(text[:middle], room, counter), *split(text[middle:], room, counter)]
+    pieces, begun, used = list[str](), list[str](), 0
+    for part in _parts(text, room // _MOST_PER_CHARACTER):
+        tokens = counter.text(part)
+        if begun and used + tokens > room:
+            pieces.append("".join(begun))
+            begun, used = [], 0
+        begun.append(part)
+        used += tokens
+    return [*pieces, "".join(begun)]
+
+
+def _parts(text: str, longest: int) -> Iterator[str]:
+    """The text in parts of at most `longest` characters, which end with a line if one ends in their second half."""
+    start = 0
+    while start < len(text):
+        stop = start + longest
+        line_end = text.rfind("\n", start + longest // 2, stop) if stop < len(text) else -1
+        stop = line_end + 1 if line_end >= 0 else stop
+        yield text[start:stop]
+        start = stop
 
 
 async def _once(
