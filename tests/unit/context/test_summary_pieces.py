@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.context.conversations import COUNTER, RecordingSummariser
+from tests.unit.context.conversations import COUNTER, RecordingSummariser, long_talk
+from utils.context.pipeline import Parts, Request, prepare
+from utils.context.policy import standard
 from utils.context.strategies.summarise import split, summarise
 from utils.context.summarisers.condense import condense
+from utils.errors import ContentFiltered, InvalidRequest, ModelFailure, ModelUnavailable
 from utils.messages.counter import MessageCounter
 
 WRITTEN = {
@@ -66,3 +71,32 @@ async def test_no_request_for_a_summary_is_larger_than_the_window(written: str) 
 def test_an_extract_of_a_short_text_fits_by_its_tokens_too(written: str) -> None:
     text = (written * 100)[:100]
     assert COUNTER.text(condense(text, 100, COUNTER)) <= 100
+
+
+class Refusing(RecordingSummariser):
+    """A summariser whose model fails at one part of the conversation."""
+
+    def __init__(self, failure: ModelFailure) -> None:
+        super().__init__()
+        self._failure = failure
+
+    async def _answer_to(self, text: str) -> str:
+        answer = await super()._answer_to(text)
+        if "Question 3 about" in text:
+            raise self._failure
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("failure", "times"),
+    [(InvalidRequest("No."), 1), (ContentFiltered("No."), 1), (ModelUnavailable("Down."), 2)],
+)
+async def test_a_text_that_the_provider_refuses_is_not_sent_again_with_every_summary(
+    failure: ModelFailure, times: int
+) -> None:
+    writer, policy, parts = Refusing(failure), standard(8_000), Parts(COUNTER)
+    first = await prepare(Request(long_talk(150)), policy, replace(parts, summariser=writer))
+    assert [step.failed for step in first.report.steps if step.strategy == "summarise"] == [1]
+    grown = Request(long_talk(300))
+    await prepare(grown, policy, replace(parts, summariser=writer), first.compaction)
+    assert sum("Question 3 about" in text for text in writer.given) == times

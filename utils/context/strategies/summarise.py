@@ -16,11 +16,13 @@ from langchain_core.messages import BaseMessage
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.shorten import PARALLEL
 from utils.context.summarisers.extractive import ExtractiveSummariser, extract
-from utils.errors import ModelFailure
+from utils.errors import ContentFiltered, ContextOverflow, InvalidRequest, ModelFailure
 from utils.messages.transcript import active_index, legal_cuts
 
 _PROMPT_SHARE = 0.75
 """Share of the summariser's window for one piece of text; prompt and answer need the rest."""
+
+_FOR_GOOD = (InvalidRequest, ContentFiltered, ContextOverflow)
 
 _MOST_PER_CHARACTER = 4
 """Most tokens of a character: a token has at least one byte of UTF-8."""
@@ -34,11 +36,13 @@ class Summary:
         text: The summary.
         calls: Number of summariser calls.
         failed: Number of those that were replaced by an extract.
+        later: Number of those that may succeed later; a text that the provider refuses is refused again.
     """
 
     text: str
     calls: int = 0
     failed: int = 0
+    later: int = 0
 
 
 def choose_cut(
@@ -113,8 +117,13 @@ async def summarise(
     parts = await asyncio.gather(*(part(piece) for piece in pieces))
     joined = "\n\n".join(summary.text for summary in parts)
     final = await summarise(joined, previous, max_tokens, summariser, counter)
-    calls = final.calls + sum(summary.calls for summary in parts)
-    return Summary(final.text, calls, final.failed + sum(summary.failed for summary in parts))
+    every = (final, *parts)
+    return Summary(
+        final.text,
+        sum(summary.calls for summary in every),
+        sum(summary.failed for summary in every),
+        sum(summary.later for summary in every),
+    )
 
 
 def split(text: str, room: int, counter: TokenCounter) -> list[str]:
@@ -149,13 +158,13 @@ def _parts(text: str, longest: int) -> Iterator[str]:
 async def _once(
     text: str, previous: str, max_tokens: int, summariser: Summariser, counter: TokenCounter
 ) -> Summary:
-    failed = 0
+    failed = later = 0
     try:
         answer = (await summariser.summarise(text, previous=previous, max_tokens=max_tokens)).strip()
-    except ModelFailure:
-        answer, failed = "", 1
+    except ModelFailure as error:
+        answer, failed, later = "", 1, not isinstance(error, _FOR_GOOD)
     if not answer:
         answer = await ExtractiveSummariser(counter).summarise(text, previous=previous, max_tokens=max_tokens)
     if counter.text(answer) > max_tokens:
         answer = extract(answer, max_tokens, counter)
-    return Summary(answer, 1, failed)
+    return Summary(answer, 1, failed, later)
