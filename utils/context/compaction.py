@@ -37,7 +37,7 @@ class Compaction:
             by call id.
         given: Every handle that a request has named, oldest first.
         count: Number of times that messages were left out.
-        written: The last summary that a model wrote; an extract may have replaced it since.
+        written: The last summary that a model wrote, or an extract of what its provider refused; an extract may have replaced it since.
         written_through: `through` of that summary.
     """
 

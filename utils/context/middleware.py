@@ -73,10 +73,12 @@ class Ahead(NamedTuple):
     Attributes:
         compaction: The decisions, for the graph's state.
         usage: What it cost.
+        artifacts: Texts to store with it, by handle.
     """
 
     compaction: dict[str, Any]
     usage: Usage
+    artifacts: Mapping[str, str]
 
 
 class ContextMiddleware(AgentMiddleware[ContextState, Any]):
@@ -184,7 +186,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         if not isinstance(result, ToolMessage) or request.tool_call["name"] in TOOL_NAMES:
             return result
         short = short_result(result, self.policy, self.counter)
-        if short is None or not await self._keep(scope_of(request.runtime.config), short.artifacts):
+        if short is None or not await self.keep(scope_of(request.runtime.config), short.artifacts):
             return result
         log.info("context.truncated", tool=request.tool_call["name"], characters=short.characters)
         return short.message
@@ -225,7 +227,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         prepared = await prepare(request, self.policy, self._parts(history), before)
         if prepared.compaction == before:
             return None
-        await self._keep(scope, prepared.artifacts)
+        await self.keep(scope, prepared.artifacts)
         announce.preflight(log, prepared.report, self._summariser_name)
         if write is not None:
             for event in prepared.report.events(prepared.messages[0].id):
@@ -233,7 +235,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         return {"compaction": prepared.compaction.as_state()}
 
     async def compact_ahead(
-        self, values: Mapping[str, Any], *, system: SystemMessage, tools: Sequence[Any], scope: str
+        self, values: Mapping[str, Any], *, system: SystemMessage, tools: Sequence[Any]
     ) -> Ahead | None:
         """After an answer, make room for the next turn, if it may need it.
 
@@ -241,10 +243,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             values: The graph's state.
             system: The agent's system message.
             tools: The agent's tools.
-            scope: The conversation's thread id.
 
         Returns:
-            The decisions to store; `None` if there is room.
+            What to store; `None` if there is room.
         """
         if not self._ahead:
             return None
@@ -265,9 +266,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 prepared = await prepare(request, policy, parts, before)
         if prepared.compaction == before:
             return None
-        await self._keep(scope, prepared.artifacts)
         announce.request(log, prepared.report, self._summariser_name)
-        return Ahead(prepared.compaction.as_state(), used.total or Usage())
+        return Ahead(prepared.compaction.as_state(), used.total or Usage(), prepared.artifacts)
 
     async def _new_topic(self, messages: Sequence[BaseMessage], report: Report) -> int | None:
         """The messages of the last turn, if it began another topic and the conversation is long enough to make room for it."""
@@ -315,7 +315,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             )
         if used.total:
             report_usage(request, {SUMMARIES: used.total})
-        await self._keep(scope, prepared.artifacts)
+        await self.keep(scope, prepared.artifacts)
         announced = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         announced(log, prepared.report, self._summariser_name)
         count(catalogue.REPAIRS, len(prepared.report.interrupted), where="request")
@@ -372,7 +372,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         """What a provider should charge; `None` without a server that charges."""
         return None if self._provider == ModelProvider.EMBEDDED else round(counted * ratio)
 
-    async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
+    async def keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
         """Store texts. If the store fails, the texts are lost and the turn goes on."""
         try:
             await self._artifacts.put(scope, artifacts)

@@ -129,7 +129,7 @@ async def summarise_stage(draft: Draft, tools: SummaryTools, *, turn_start: bool
         text, draft.compaction.written, summary_tokens, _summariser(draft, tools), draft.counter
     )
     shorter = await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
-    if summary.failed:
+    if summary.later:
         return shorter
     written = replace(shorter.compaction, written=summary.text, written_through=part.through)
     return replace(shorter, compaction=written)

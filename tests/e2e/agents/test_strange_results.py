@@ -38,6 +38,30 @@ async def give_up(what: str) -> str:
     return await waited
 
 
+class EndsMore(BaseException):
+    """What a library raises to end more than a call."""
+
+
+RAISED = {
+    "own": EndsMore("now"),
+    "group": BaseExceptionGroup("both", [EndsMore("now"), ValueError("bad")]),
+    "generator": GeneratorExit(),
+}
+
+
+@tool
+def raise_error(kind: str) -> str:
+    """Raise what is no Exception."""
+    raise RAISED[kind]
+
+
+@tool
+async def raise_soon(kind: str) -> str:
+    """Raise it from a coroutine."""
+    await asyncio.sleep(0)
+    raise RAISED[kind]
+
+
 @tool
 def name_of_file(number: int) -> str:
     """A name that is no text, as the system gives names of files that are not UTF-8."""
@@ -48,13 +72,18 @@ class Strange(Keys):
     """An agent whose tools are written carelessly."""
 
     async def tools(self) -> Sequence[BaseTool]:
-        return [*await super().tools(), leave, leave_soon, give_up, name_of_file]
+        return [*await super().tools(), leave, leave_soon, give_up, raise_error, raise_soon, name_of_file]
 
 
 @pytest.mark.parametrize(
     "bad",
-    [call("leave", code=3), call("leave_soon", code=3), call("give_up", what="x")],
-    ids=lambda each: each["name"],
+    [
+        call("leave", code=3),
+        call("leave_soon", code=3),
+        call("give_up", what="x"),
+        *(call(name, kind=kind) for name in ("raise_error", "raise_soon") for kind in RAISED),
+    ],
+    ids=lambda each: f"{each['name']} {each['args'].get('kind', '')}".strip(),
 )
 async def test_a_tool_that_ends_the_program_or_is_canceled_inside_is_a_failed_tool(bad) -> None:
     both = calls(bad, call("lookup", "two", key="a"))

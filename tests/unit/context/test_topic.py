@@ -101,9 +101,7 @@ def managed(tmp_path: Path, embed: Embed) -> Callable[..., tuple[ContextMiddlewa
 
 async def compacted(context: ContextMiddleware, messages: list[BaseMessage]) -> Compaction | None:
     """The decisions after the last answer."""
-    made = await context.compact_ahead(
-        {"messages": messages}, system=SystemMessage("You help."), tools=[], scope="thread"
-    )
+    made = await context.compact_ahead({"messages": messages}, system=SystemMessage("You help."), tools=[])
     return None if made is None else Compaction.from_state(made.compaction)
 
 

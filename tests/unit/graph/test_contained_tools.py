@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import CallbackManagerForToolRun
-from langchain_core.tools import BaseTool, Tool, tool
+from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from structlog.testing import capture_logs
 
 from utils.a2a_common.graph import tool_thread
-from utils.a2a_common.graph.contained_tool import ToolExited, contained
+from utils.a2a_common.graph.contained_tool import ToolExited, ToolRaised, contained
 from utils.a2a_common.graph.tool_thread import MOST_LEFT, in_own_thread
 from utils.errors import ToolTimeout
 
@@ -83,20 +84,94 @@ async def test_a_tool_with_async_stays_in_the_event_loop() -> None:
     assert await contained(Here()).ainvoke({}) == threading.current_thread().name
 
 
-@pytest.mark.parametrize(
-    ("raised", "told"),
-    [(SystemExit(3), ToolExited), (ValueError("bad"), ValueError), (StopIteration(), RuntimeError)],
-)
-async def test_what_a_function_raises_arrives_and_never_ends_the_program(
-    raised: BaseException, told: type[Exception]
-) -> None:
+class EndsMore(BaseException):
+    """What a library raises to end more than a call."""
+
+
+def failing(raised: BaseException) -> list[BaseTool]:
     @tool
     def fail() -> str:
         """Fail."""
         raise raised
 
-    with pytest.raises(told):
-        await contained(fail).ainvoke({})
+    @tool
+    async def fail_soon() -> str:
+        """Fail in the event loop."""
+        await asyncio.sleep(0)
+        raise raised
+
+    return [fail, fail_soon]
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (SystemExit(3), ToolExited),
+        (ValueError("bad"), ValueError),
+        (StopIteration(), RuntimeError),
+        (EndsMore("now"), ToolRaised),
+        (BaseExceptionGroup("both", [EndsMore("now"), ValueError("bad")]), ToolRaised),
+        (GeneratorExit(), ToolRaised),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else type(value).__name__,
+)
+async def test_what_a_function_raises_arrives_and_never_ends_the_program(
+    raised: BaseException, told: type[Exception]
+) -> None:
+    for fail in failing(raised):
+        with pytest.raises(told):
+            await contained(fail).ainvoke({})
+
+
+@pytest.mark.parametrize(
+    "raised", [KeyboardInterrupt(), BaseExceptionGroup("both", [EndsMore("now"), KeyboardInterrupt()])]
+)
+async def test_what_is_meant_for_the_whole_program_stays_what_it_is(raised: BaseException) -> None:
+    for fail in failing(raised):
+        with pytest.raises(type(raised)):
+            await running(contained(fail))()
+
+
+async def test_a_call_that_is_canceled_is_canceled_whatever_it_raises_then() -> None:
+    begun = asyncio.Event()
+
+    @tool
+    async def clean_up() -> str:
+        """Fail while it is canceled."""
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise EndsMore("now")
+
+    under_way = asyncio.ensure_future(running(contained(clean_up))())
+    await begun.wait()
+    under_way.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await under_way
+
+
+async def test_a_call_that_nobody_runs_any_more_is_closed() -> None:
+    class Never:
+        def __await__(self) -> Generator[None, None, None]:
+            yield
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        await Never()
+        return "never"
+
+    begun = running(contained(wait))()
+    begun.send(None)
+    await asyncio.to_thread(begun.close)
+
+
+def running(written: BaseTool) -> Any:
+    """What LangChain runs in a task of its own."""
+    assert isinstance(written, StructuredTool)
+    assert written.coroutine is not None
+    return written.coroutine
 
 
 async def test_calls_that_hang_take_no_thread_from_others_until_there_are_too_many(

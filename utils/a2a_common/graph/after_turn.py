@@ -1,7 +1,8 @@
 """What an agent does with a conversation after an answer: asks for constraints, and makes room for the next turn.
 
 It happens in the background: nobody waits for it, a turn that begins meanwhile goes first, and what fails is logged
-and left. The results are kept in the conversation's state, from the next turn on; so is what they cost.
+and left. The results are kept in the conversation's state, from the next turn on; so is what they cost. Room is made for
+a conversation by one pass at a time: the next one goes on from what the one before it has stored.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ import structlog
 from langchain_core.messages import SystemMessage
 
 from utils.a2a_common.graph.constraint_finder import ConstraintFinder, Found
-from utils.context.middleware import SUMMARIES
+from utils.context.compaction import Compaction
+from utils.context.middleware import SUMMARIES, Ahead
+from utils.context.overtaken import brought_up
+from utils.context.worker_thread import call, is_large
 from utils.events import Usage
 
 if TYPE_CHECKING:
@@ -29,6 +33,9 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE = 8
 """Conversations that are worked on at once; one more is left to the next turn."""
+
+MOST_HELD = 32
+"""Conversations that wait for their user while something made for them waits to be stored; of more, the oldest is dropped."""
 
 CONSTRAINTS = "constraints"
 """Name under which the usage of questions for constraints is reported."""
@@ -51,6 +58,8 @@ class AfterTurn:
         self._finder = finder
         self._lock_of = lock_of
         self._tasks: set[asyncio.Task[None]] = set()
+        self._wanted: dict[str, tuple[BuiltGraph, RunnableConfig] | None] = {}
+        self._held: dict[str, Ahead] = {}
 
     def begin(
         self,
@@ -70,12 +79,18 @@ class AfterTurn:
             of_user: Whether a user wrote it: another agent's words state no constraints.
             size: About how many tokens the conversation takes; one that has room is not read. `None` if that is not known.
         """
+        thread = config["configurable"]["thread_id"]
+        lacks_room = self._context.policy.may_lack_room(size)
+        under_way = thread in self._wanted
+        if lacks_room and under_way:
+            self._wanted[thread] = built, config
         if len(self._tasks) >= AT_ONCE:
             return
         if of_user and self._finder.is_needed(text):
             self._start(self._constraints, built, config, text)
-        if self._context.policy.may_lack_room(size):
-            self._start(self._compaction, built, config)
+        if lacks_room and not under_way:
+            self._wanted[thread] = built, config
+            self._start(self._make_room, thread)
 
     async def close(self) -> None:
         """Stop what is under way."""
@@ -112,27 +127,54 @@ class AfterTurn:
             if _can_change(state) and update:
                 await built.update(config, update)
 
-    async def _compaction(self, built: BuiltGraph, config: RunnableConfig) -> None:
-        thread = config["configurable"]["thread_id"]
-        values = (await built.graph.aget_state(config)).values
-        if not values.get("messages"):
-            return
-        made = await self._context.compact_ahead(
-            values,
-            system=SystemMessage(built.system),
-            tools=[*built.tools, *self._context.tools],
-            scope=thread,
-        )
-        if made is None:
-            return
+    async def _make_room(self, thread: str) -> None:
+        """Make room for a conversation's next turn, and once more for what turns have added meanwhile."""
+        try:
+            while wanted := self._wanted[thread]:
+                self._wanted[thread] = None
+                await self._compaction(*wanted, thread)
+        finally:
+            del self._wanted[thread]
+
+    async def _compaction(self, built: BuiltGraph, config: RunnableConfig, thread: str) -> None:
+        if held := self._held.pop(thread, None):
+            await self._store(built, config, thread, held)
         async with self._lock_of(thread):
             state = await built.graph.aget_state(config)
-            if not _can_change(state):
+        if not _can_change(state):
+            return
+        made = await self._context.compact_ahead(
+            state.values,
+            system=SystemMessage(built.system),
+            tools=[*built.tools, *self._context.tools],
+        )
+        if made is not None:
+            await self._store(built, config, thread, made)
+
+    async def _store(self, built: BuiltGraph, config: RunnableConfig, thread: str, made: Ahead) -> None:
+        """Store what was made, whatever turns have left out since; where the user is asked, after the answer."""
+        async with self._lock_of(thread):
+            state = await built.graph.aget_state(config)
+            messages = state.values.get("messages")
+            if messages and not _can_change(state):
+                self._hold(thread, made)
                 return
+            if not messages:
+                return
+            now = Compaction.from_state(state.values.get("compaction"))
+            done = Compaction.from_state(made.compaction)
+            kept = await call(is_large(messages), brought_up, messages, done, now, self._context.counter)
             update = _cost(state.values, SUMMARIES, made.usage)
-            if state.values.get("compaction") == values.get("compaction"):
-                update["compaction"] = made.compaction
-            await built.update(config, update)
+            if kept != now:
+                await self._context.keep(thread, made.artifacts)
+                update["compaction"] = kept.as_state()
+            if update:
+                await built.update(config, update)
+
+    def _hold(self, thread: str, made: Ahead) -> None:
+        self._held[thread] = made
+        if len(self._held) > MOST_HELD:
+            del self._held[next(iter(self._held))]
 
 
 def _can_change(state: Any) -> bool:

@@ -16,6 +16,7 @@ from a2a.utils.task import validate_history_length
 
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.consent import Consent
+from utils.a2a_common.handler.form_answers import check_form
 from utils.a2a_common.handler.pending_input import (
     PendingInputRouter,
     failed_retryably,
@@ -90,7 +91,7 @@ class Admission:
         3. It is a new task; or one that waits, where the sender may answer it: `Consent`; or it is a repeated message.
 
         Raises:
-            InvalidParamsError: The message names another context than its task has.
+            InvalidParamsError: The message names another context than its task has, or does not fill the form of its question.
             ContentTypeNotSupportedError: The agent does not take a part of it, or answers in nothing that is accepted.
             TaskNotFoundError: It names a task that the caller does not have.
             UnsupportedOperationError: The task has ended, or asks somebody else for an approval.
@@ -131,6 +132,7 @@ class Admission:
         if repeated:
             return Admitted(task_id, task.context_id, repeated=True)
         self._consent.check(task, message, call)
+        check_form(task, message)
         trusted = self._consent.proven(task, message)
         return Admitted(task_id, task.context_id, waits=True, trusted=trusted)
 

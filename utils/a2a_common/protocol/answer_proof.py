@@ -6,7 +6,7 @@ that secret, or the one that came with the question. The nonce of an answer is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
@@ -45,16 +45,24 @@ def add_nonce(question: Message, nonce: str) -> None:
     question.metadata.fields[QUESTION_EXTENSION].struct_value.fields[_NONCE].string_value = nonce
 
 
+def form_of(question: Message) -> Mapping[str, Any]:
+    """The form of a question, a JSON schema; empty for a question in words alone."""
+    return next(_forms(question), {})
+
+
 def approval_digest(question: Message) -> str:
     """What a question asks to approve, by its digest; empty for a question that asks for something else."""
+    return next(filter(None, map(digest_in_form, _forms(question))), "")
+
+
+def _forms(question: Message) -> Iterator[Mapping[str, Any]]:
     from google.protobuf import json_format
 
     for part in question.parts:
         if part.data.HasField("struct_value"):
             form = json_format.MessageToDict(part.data.struct_value).get("form")
-            if isinstance(form, Mapping) and (digest := digest_in_form(form)):
-                return digest
-    return ""
+            if isinstance(form, Mapping):
+                yield form
 
 
 def _field(message: Message, name: str) -> str:

@@ -7,7 +7,7 @@ that exactly what it read is recorded as summarised.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -16,11 +16,16 @@ from langchain_core.messages import BaseMessage
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.shorten import PARALLEL
 from utils.context.summarisers.extractive import ExtractiveSummariser, extract
-from utils.errors import ModelFailure
+from utils.errors import ContentFiltered, ContextOverflow, InvalidRequest, ModelFailure
 from utils.messages.transcript import active_index, legal_cuts
 
 _PROMPT_SHARE = 0.75
 """Share of the summariser's window for one piece of text; prompt and answer need the rest."""
+
+_FOR_GOOD = (InvalidRequest, ContentFiltered, ContextOverflow)
+
+_MOST_PER_CHARACTER = 4
+"""Most tokens of a character: a token has at least one byte of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +36,13 @@ class Summary:
         text: The summary.
         calls: Number of summariser calls.
         failed: Number of those that were replaced by an extract.
+        later: Number of those that may succeed later; a text that the provider refuses is refused again.
     """
 
     text: str
     calls: int = 0
     failed: int = 0
+    later: int = 0
 
 
 def choose_cut(
@@ -110,31 +117,54 @@ async def summarise(
     parts = await asyncio.gather(*(part(piece) for piece in pieces))
     joined = "\n\n".join(summary.text for summary in parts)
     final = await summarise(joined, previous, max_tokens, summariser, counter)
-    calls = final.calls + sum(summary.calls for summary in parts)
-    return Summary(final.text, calls, final.failed + sum(summary.failed for summary in parts))
+    every = (final, *parts)
+    return Summary(
+        final.text,
+        sum(summary.calls for summary in every),
+        sum(summary.failed for summary in every),
+        sum(summary.later for summary in every),
+    )
 
 
 def split(text: str, room: int, counter: TokenCounter) -> list[str]:
-    """The text in pieces of at most `room` tokens, split at line ends if there are any nearby."""
+    """The text in pieces of at most `room` tokens, split at line ends if there are any nearby.
+
+    Each part of the text is counted once. A piece has at most the tokens of its parts, since tokens are merged across
+    their borders, and never split.
+    """
     room = max(48, room)
-    if len(text) <= room or counter.text(text) <= room:
-        return [text]
-    middle = len(text) // 2
-    line_end = text.rfind("\n", len(text) // 4, middle)
-    middle = line_end + 1 if line_end > 0 else middle
-    return [*split(text[:middle], room, counter), *split(text[middle:], room, counter)]
+    pieces, begun, used = list[str](), list[str](), 0
+    for part in _parts(text, room // _MOST_PER_CHARACTER):
+        tokens = counter.text(part)
+        if begun and used + tokens > room:
+            pieces.append("".join(begun))
+            begun, used = [], 0
+        begun.append(part)
+        used += tokens
+    return [*pieces, "".join(begun)]
+
+
+def _parts(text: str, longest: int) -> Iterator[str]:
+    """The text in parts of at most `longest` characters, which end with a line if one ends in their second half."""
+    start = 0
+    while start < len(text):
+        stop = start + longest
+        line_end = text.rfind("\n", start + longest // 2, stop) if stop < len(text) else -1
+        stop = line_end + 1 if line_end >= 0 else stop
+        yield text[start:stop]
+        start = stop
 
 
 async def _once(
     text: str, previous: str, max_tokens: int, summariser: Summariser, counter: TokenCounter
 ) -> Summary:
-    failed = 0
+    failed = later = 0
     try:
         answer = (await summariser.summarise(text, previous=previous, max_tokens=max_tokens)).strip()
-    except ModelFailure:
-        answer, failed = "", 1
+    except ModelFailure as error:
+        answer, failed, later = "", 1, not isinstance(error, _FOR_GOOD)
     if not answer:
         answer = await ExtractiveSummariser(counter).summarise(text, previous=previous, max_tokens=max_tokens)
     if counter.text(answer) > max_tokens:
         answer = extract(answer, max_tokens, counter)
-    return Summary(answer, 1, failed)
+    return Summary(answer, 1, failed, later)

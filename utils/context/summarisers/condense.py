@@ -55,7 +55,7 @@ def condense(text: str, max_tokens: int, counter: TokenCounter) -> str:
 
     If not even one clause fits, the result is the text's head and tail.
     """
-    if len(text) <= max_tokens or (len(text) <= max_tokens * 40 and counter.text(text) <= max_tokens):
+    if len(text) <= max_tokens * 40 and counter.text(text) <= max_tokens:
         return text.strip()
     items = _items(clauses_of(_ends(text), _MOST))
     forms, room = _choose(items, max_tokens - 2, counter)

@@ -1,0 +1,50 @@
+"""Refuses an answer whose data does not fill the form of the question; the question stays open.
+
+An answer in words is taken whatever the form says: the agent reads it. A form that asks for approval is judged by who asks, since
+whatever is no approval is a no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from a2a.types.a2a_pb2 import Message, Part, Task
+from a2a.utils.errors import InvalidParamsError
+from google.protobuf import json_format
+
+from utils.a2a_common.protocol.answer_proof import form_of
+from utils.a2a_common.tasks.states import INTERRUPTED
+from utils.messages.approval import digest_in_form
+from utils.messages.filled_form import complaint_about_answer
+
+_OF_EXTENSION = "urn:"
+
+UNFILLED = "The answer does not fill the form of the question: {complaint}. The question stays open."
+
+
+def check_form(task: Task, message: Message) -> None:
+    """Check the JSON objects of an answer against the form of the question; together they are what was filled in.
+
+    Raises:
+        InvalidParamsError: Names the field and what is wrong with it.
+    """
+    if task.status.state not in INTERRUPTED:
+        return
+    form = form_of(task.status.message)
+    parts = [each for each in message.parts if _fills_fields(each)]
+    if not form or not parts or digest_in_form(form):
+        return
+    data: dict[str, Any] = {}
+    for part in parts:
+        value = json_format.MessageToDict(part.data)
+        data |= value if isinstance(value, Mapping) else {}
+    worded = any(part.text for part in message.parts)
+    if complaint := complaint_about_answer(form, data, whole=not worded):
+        raise InvalidParamsError(UNFILLED.format(complaint=complaint))
+
+
+def _fills_fields(part: Part) -> bool:
+    """Whether a part is a JSON object that is no message of an extension."""
+    fields = part.data.struct_value.fields
+    return part.data.HasField("struct_value") and not any(name.startswith(_OF_EXTENSION) for name in fields)
