@@ -26,6 +26,7 @@ from multi_agents.cli.settings_groups import (
 )
 from multi_agents.cli.start_check import check_start
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.server.https import https_options
 from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
 from utils.errors import SettingsError, StorageError, StorageFull
@@ -41,6 +42,7 @@ from utils.settings import (
     McpSettings,
     ModelProvider,
     RecoverySettings,
+    ServerSettings,
     process_environment,
 )
 from utils.settings_index import names_of
@@ -63,6 +65,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
         *check_embeddings(environ),
         *check_mcp(environ),
         *check_encryption(environ),
+        *check_https(environ),
     ]
     for one in own:
         findings += check_own_settings(one, environ)
@@ -196,6 +199,17 @@ def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
     if codec.on:
         text = f"what conversations leave is encrypted; keys: {len(codec.keys)}"
         yield Finding("encryption", "ok", text)
+
+
+def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether an agent could be served with the certificate, where one is set; `up` does not pass it on."""
+    try:
+        if https_options(ServerSettings.load(environ)):
+            yield Finding(
+                "https", "ok", "TLS_CERT_FILE and TLS_KEY_FILE belong together; `serve` speaks HTTPS"
+            )
+    except SettingsError as error:
+        yield Finding("https", "wrong", error.message)
 
 
 def check_home() -> Iterator[Finding]:

@@ -93,6 +93,11 @@ class Cluster:
                 found |= maps[source["configMapRef"]["name"]]["data"]
             else:
                 found |= secrets[source["secretRef"]["name"]]
+        for one in container.get("env", []):
+            if "value" in one:
+                found[one["name"]] = one["value"]
+            elif (key := one["valueFrom"]["secretKeyRef"])["key"] in secrets.get(key["name"], {}):
+                found[one["name"]] = secrets[key["name"]][key["key"]]
         return found
 
     def _mapped(self, text: str, mounts: dict[str, Path]) -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.helm.cases import ACCEPTED, MISTAKES, SCHEMA_MISTAKES
+from tests.helm.cases import ACCEPTED
 from tests.helm.chart import CHART, Helm, of_kind
+from tests.helm.mistakes import MISTAKES, SCHEMA_MISTAKES
 from tests.helm.tools import Tools
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]

@@ -305,4 +305,5 @@ def _direct_clients() -> dict[str, Any]:
         "http_client": openai.DefaultHttpxClient(**plain),
         "http_async_client": openai.DefaultAsyncHttpxClient(**plain),
         "openai_proxy": "",
+        "http_socket_options": (),  # else it warns that a proxy would be passed by, as is meant
     }

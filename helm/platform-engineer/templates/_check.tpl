@@ -35,6 +35,7 @@
 {{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}
 {{- if and .Values.encryption.existing .Values.encryption.keys -}}{{- fail "The keys of encryption are given in two ways (existing, keys); choose one." -}}{{- end -}}
 {{- include "pe.checkCallers" . -}}
+{{- include "pe.checkPorts" . -}}
 {{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
 {{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}
@@ -68,6 +69,9 @@
 {{- range .Values.agents -}}{{- $levels = append $levels (dict "where" (printf "env of agent %s" .name) "given" .env "way" (printf "secrets of agent %s" .name)) -}}{{- end -}}
 {{- range $level := $levels -}}
 {{- if hasKey ($level.given | default dict) "ENCRYPTION_KEYS_FILE" -}}{{- fail (printf "ENCRYPTION_KEYS_FILE cannot stand in %s: set encryption.existing or encryption.keys." $level.where) -}}{{- end -}}
+{{- range $name := list "HTTP_PROXY" "HTTPS_PROXY" "ALL_PROXY" -}}
+{{- if regexMatch "^([a-zA-Z0-9+.-]+://)?[^/@]*:[^/@]*@" (get ($level.given | default dict) $name | toString) -}}{{- fail (printf "%s has a password and cannot stand in %s, which everybody reads who may read a ConfigMap: set %s (existing, values or external)." $name $level.where $level.way) -}}{{- end -}}
+{{- end -}}
 {{- range $name := $secret -}}
 {{- if hasKey ($level.given | default dict) $name -}}{{- fail (printf "%s cannot stand in %s, which everybody reads who may read a ConfigMap: set %s." $name $level.where (get $ways $name | default (printf "%s (existing, values or external)" $level.way))) -}}{{- end -}}
 {{- end -}}

@@ -96,11 +96,23 @@
 {{- end -}}
 {{- end -}}
 
+{{/* NO_PROXY of a pod: what its settings say, and the services of the release. Arguments: root, it. */}}
+{{- define "pe.noProxy" -}}
+{{- $given := dig "NO_PROXY" (dig "NO_PROXY" "" .root.Values.settings) (.it.env | default dict) -}}
+{{- $supervisor := include "pe.name" (dict "root" .root "name" "supervisor") -}}
+{{- $hosts := list (printf "%s.%s.svc" $supervisor .root.Release.Namespace) -}}
+{{- range (include "pe.components" .root | fromYaml).components -}}
+{{- $hosts = append $hosts (include "pe.name" (dict "root" $.root "name" .name)) -}}
+{{- end -}}
+{{- join "," (concat (without (list $given) "") $hosts) -}}
+{{- end -}}
+
 {{/* Variables that the chart decides. Arguments: root, it. */}}
 {{- define "pe.wiring" -}}
 HOST: "0.0.0.0"
 PORT: {{ .it.port | int | quote }}
 PLATFORM_ENGINEER_HOME: /data
+NO_PROXY: {{ include "pe.noProxy" . | quote }}
 {{- with include "pe.metricsPort" . }}
 METRICS_PORT: {{ . | quote }}
 {{- end }}

@@ -68,15 +68,36 @@ topologySpreadConstraints:
       matchLabels: {{- include "pe.selector" (dict "root" .root "name" .it.name) | nindent 8 }}
 {{- end }}
 volumes: {{- include "pe.volumes" . | nindent 2 }}
-{{- with .it.nodeSelector }}
+{{- include "pe.placement" .it }}
+{{- end -}}
+
+{{/* Where a pod runs, and before which others. Argument: a component, or the defaults. */}}
+{{- define "pe.placement" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .it.tolerations }}
+{{- with .tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .it.affinity }}
+{{- with .affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/* How a pod that runs to its end reaches others: the proxies and authorities of the pods' settings and secrets, as its env. */}}
+{{- define "pe.reach" -}}
+{{- $secret := include "pe.secretName" (dict "secrets" .Values.secrets "name" (include "pe.fullname" .)) -}}
+{{- range $name := list "HTTP_PROXY" "HTTPS_PROXY" "ALL_PROXY" "SSL_CERT_FILE" "SSL_CERT_DIR" -}}
+{{- if hasKey $.Values.settings $name }}
+- {name: {{ $name }}, value: {{ get $.Values.settings $name | toString | quote }}}
+{{- else if and $secret (hasSuffix "_PROXY" $name) }}
+- {name: {{ $name }}, valueFrom: {secretKeyRef: {name: {{ $secret }}, key: {{ $name }}, optional: true}}}
+{{- end }}
+{{- end }}
+- {name: NO_PROXY, value: {{ include "pe.noProxy" (dict "root" . "it" .Values.defaults) | quote }}}
 {{- end -}}
 
 {{- define "pe.envFrom" -}}

@@ -56,15 +56,22 @@ ADDRESSES: tuple[Rule, ...] = (
     ),
     Rule(
         "no-proxy",
-        "Our own loopback clients ignore HTTP_PROXY.",
+        "Our own clients ignore HTTP_PROXY for this machine, and for agents by a name without a domain.",
         (
             broken(
                 "agents on loopback are reached through the proxy, by the supervisor and by a chat",
-                "utils/a2a_common/client/connection.py::http_client",
-                "not is_loopback(url)",
-                "True",
+                "utils/a2a_common/client/connection.py::_past_proxies",
+                "{'trust_env': False}",
+                "{}",
                 "tests/e2e/delegation/test_reaching.py::test_sub_agents_on_loopback_are_reached_past_a_proxy",
                 _ADDRESSES + "test_a_chat_with_this_machine_goes_past_a_proxy",
+            ),
+            broken(
+                "agents that compose and the chart name are reached through the proxy",
+                "utils/a2a_common/client/connection.py::_past_proxies",
+                "is_without_domain(url)",
+                "False",
+                "tests/unit/client/test_proxies.py::test_an_agent_of_the_own_network_is_reached_past_a_proxy",
             ),
         ),
     ),

@@ -10,6 +10,7 @@ import pytest
 from langchain_aws import ChatBedrockConverse
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
+from langchain_openai.chat_models import _client_utils
 
 from utils.context.settings import ContextSettings
 from utils.errors import SettingsError
@@ -212,6 +213,14 @@ async def test_a_server_on_this_machine_is_reached_past_a_proxy(provider, monkey
         model = create_chat_model(LLMSettings.load(double.environment(provider) | {"LLM_MAX_RETRIES": "0"}))
         assert model.invoke("past it").text == "past it"
         assert (await model.ainvoke("past it")).text == "past it"
+
+
+@pytest.mark.parametrize("base", [OPENAI, COMPATIBLE], ids=lambda one: one["LLM_PROVIDER"])
+def test_a_server_on_this_machine_behind_a_proxy_is_nothing_to_warn_of(base, monkeypatch, caplog):
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
+    monkeypatch.setattr(_client_utils, "_proxy_env_warning_emitted", False)  # else a process warns once
+    create_chat_model(settings(base, OPENAI_BASE_URL="http://127.0.0.1:9/v1"))
+    assert [record.getMessage() for record in caplog.records if "proxy" in record.getMessage()] == []
 
 
 @pytest.mark.listens

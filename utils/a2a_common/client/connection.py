@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from utils.a2a_common.client.peer_errors import (
@@ -25,7 +25,7 @@ from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, MATCHES_ANS
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import pass_trace_on
 from utils.errors import PeerLimitExceeded, ProtocolViolation
-from utils.net.loopback import is_loopback
+from utils.net.loopback import is_loopback, is_without_domain
 
 if TYPE_CHECKING:
     import ssl
@@ -100,7 +100,7 @@ def http_client(
 ) -> httpx.AsyncClient:
     """A client for one agent. A stream may be silent for long, so that reads have no time-out of their own.
 
-    Proxies of the environment are ignored for loopback addresses. Requests carry the current trace on.
+    Proxies of the environment are ignored for this machine and for names without a domain. Requests carry the current trace on.
 
     Args:
         url: Where the agent is.
@@ -121,9 +121,19 @@ def http_client(
             max_keepalive_connections=_IDLE_CONNECTIONS,
             keepalive_expiry=IDLE_SECONDS,
         ),
-        trust_env=not is_loopback(url),
         event_hooks={"request": [pass_trace_on, *proof], "response": [limits.bound] if limits else []},
+        **_past_proxies(url),
     )
+
+
+def _past_proxies(url: str) -> dict[str, Any]:
+    """Options of a client for an agent that no proxy of the environment may stand before.
+
+    Of a service's name in the own network, what else the environment says holds, such as SSL_CERT_FILE.
+    """
+    if is_loopback(url):
+        return {"trust_env": False}
+    return {"mounts": {"http://": None, "https://": None, "all://": None}} if is_without_domain(url) else {}
 
 
 async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
