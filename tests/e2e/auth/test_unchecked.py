@@ -62,10 +62,10 @@ async def test_while_the_file_of_keys_is_damaged_callers_are_told_when_to_come_a
         httpx.AsyncClient(trust_env=False, timeout=60) as http,
         served(Desk, ScriptedModel.of(), tmp_path / "data", **environ) as agent,
     ):
-        asked = {"headers": {"Authorization": f"Bearer {secret}", "A2A-Version": "1.0"}}
+        headers = {"Authorization": f"Bearer {secret}", "A2A-Version": "1.0"}
         path.write_text('{"half')
-        answer = await http.get(f"{agent.url}/rest/tasks", **asked)
+        answer = await http.get(f"{agent.url}/rest/tasks", headers=headers)
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
         assert "cannot be checked right now" in json.dumps(answer.json())
         path.write_text(whole)
-        assert (await http.get(f"{agent.url}/rest/tasks", **asked)).status_code == 200
+        assert (await http.get(f"{agent.url}/rest/tasks", headers=headers)).status_code == 200
