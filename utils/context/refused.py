@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -89,7 +90,9 @@ def suspects(view: Sequence[BaseMessage]) -> Suspects:
     start = answered[-1] + 1 if answered else 0
     new = view[start:]
     said: list[BaseMessage] = [message for message in new if _is_request(message)]
-    begun = active_index(view[:start]) if new and not _is_request(new[0]) else None
+    within = [*takewhile(lambda message: not _is_request(message), new)]  # of a turn that had begun before
+    found = not said or any(isinstance(message, ToolMessage) for message in within)
+    begun = active_index(view[:start]) if found else None
     shown = view if any(message.content == TURN_LEFT_OUT for message in said) else new
     texts = "\n".join(message_text(message) for message in shown)
     return Suspects(

@@ -10,6 +10,7 @@ from a2a.types.a2a_pb2 import Part
 from langchain_core.tools import tool
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
+from tests.e2e.agents.test_own_agents import Triage
 from tests.e2e.delegation.foreign import foreign
 from tests.e2e.delegation.teams import supervising
 from tests.property.context.media import pdf, png
@@ -331,6 +332,23 @@ async def test_a_prompt_that_gemini_blocks_without_an_error_fails_alone():
             assert "It may be due to your message." in refused.last_words
             assert (await talk.say("What is the value of 1?")).state == "completed"
         assert talk.sent == [1, 1]
+
+
+async def test_an_agent_with_a_graph_of_its_own_goes_on_as_well():
+    with run_strict_provider(Brain()) as double:
+        double.refusing = {"badword": FILTERS["openai"], BROKEN: CANNOT["openai"]}
+        async with (
+            running_agent(Triage, environ=double.environment("openai")) as url,
+            connected(url) as client,
+        ):
+            talk = Talk(client, double)
+            assert (await talk.say("Hello.")).text == "I answer. (can wait)"
+            assert (await talk.say("What is on it?", ("bad.png", BROKEN))).state == "completed"
+            assert (await talk.say("badword")).state == "failed"
+            assert (await talk.say("Is it down?")).text == "I answer. (urgent)"
+            assert "What is on it?" in talk.last_body()
+        assert talk.sent == [1, 2, 1, 1]
+        assert double.rejections == []
 
 
 async def test_a_picture_that_another_model_accepted_is_left_out_at_the_second_refusal(tmp_path):

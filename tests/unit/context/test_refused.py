@@ -90,6 +90,12 @@ def test_an_answer_that_no_model_wrote_shows_nothing_of_what_is_accepted():
     assert suspects(TALK).tools == ("get",)
 
 
+def test_an_answered_turn_stays_to_which_a_graph_added_a_message():
+    signed = [said("One", "u1"), answered("Yes.", "a1"), AIMessage("Yes. (signed)", id="a2")]
+    assert suspects([*signed, said("Two", "u2")]).turns == ("u2",)
+    assert suspects(signed).turns == ("u1",)
+
+
 def test_where_the_turn_before_was_refused_too_older_pictures_are_suspected():
     older = [said("One", "u1", PICTURE), answered("Yes.", "a1")]
     assert suspects([*older, said("Two", "u2")]).media == {}
