@@ -82,11 +82,7 @@ class PlatformError(Exception):
 
 
 class SettingsError(PlatformError):
-    """A setting is missing or wrong.
-
-    Attributes:
-        variable: Name of the environment variable to set or to correct.
-    """
+    """A setting is missing or wrong; `variable` names the environment variable to set or to correct."""
 
     code = "settings_invalid"
 
