@@ -18,6 +18,7 @@
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
     │   ├── ContentFiltered         the provider's filter stopped the answer
     │   └── InvalidRequest          the provider refused the request for another reason
+    │       └── ContentRefused      something in the conversation is why, as far as can be told
     ├── ContextBudgetExceeded       what must be in a request does not fit in the window
     ├── UpstreamUnavailable         a service that a tool needs cannot be reached
     ├── UpstreamRefused             that service answered with an error that the model can work with
@@ -83,11 +84,7 @@ class PlatformError(Exception):
 
 
 class SettingsError(PlatformError):
-    """A setting is missing or wrong.
-
-    Attributes:
-        variable: Name of the environment variable to set or to correct.
-    """
+    """A setting is missing or wrong; `variable` names the environment variable to set or to correct."""
 
     code = "settings_invalid"
 
@@ -203,6 +200,10 @@ class InvalidRequest(ModelFailure):
     """The provider refused the request for a reason that a retry does not mend."""
 
     code = "invalid_request"
+
+
+class ContentRefused(InvalidRequest):
+    """The provider refused what the request holds, such as a broken picture or words that its filter does not let pass."""
 
 
 class ContextBudgetExceeded(PlatformError):

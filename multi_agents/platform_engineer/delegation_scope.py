@@ -16,6 +16,7 @@ from utils.a2a_common.protocol.delegation_context import (
 )
 from utils.a2a_common.protocol.shares import Shares
 from utils.auth.nonce import nonce_for
+from utils.context.refused import accepted_messages
 from utils.messages.approval import approves
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class DelegationScopes:
     def _whole_scope(
         self, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
     ) -> DelegationContext:
-        request, told = runtime.context, briefing(runtime.state["messages"], self._history_turns)
+        request, told = runtime.context, briefing(accepted_messages(runtime.state), self._history_turns)
         user = {"name": request.caller.name, "tenant": request.caller.tenant}
         return DelegationContext(
             original_request=told.request or request.text,

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from multi_agents.platform_engineer.synthesis import synthesis_prompt
 from utils.a2a_common.graph.results_fallback import has_results, results_answer
 from utils.a2a_common.graph.stream_translator import usage_of
+from utils.context.refused import Refused, without_refused
 from utils.errors import (
     AuthFailed,
     ContextBudgetExceeded,
@@ -70,7 +71,9 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
         if isinstance(error, _WHATEVER_ITS_SIZE):
             return None
         request.runtime.stream_writer(ModelRetried(error.code, attempt=1))
-        prompt = synthesis_prompt(request.messages, self._turns)
+        prompt = synthesis_prompt(
+            without_refused(request.messages, Refused.from_state(request.state)), self._turns
+        )
         try:
             with observed_model_call(type(request.model).__name__) as call:
                 answer = await request.model.ainvoke([self._instruction, HumanMessage(prompt)])

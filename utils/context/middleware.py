@@ -29,15 +29,17 @@ from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
+from utils.context.refusals import Refusals, accepted
+from utils.context.refused import Refused
 from utils.context.report import Report
-from utils.context.sending import known_tools, measured, sent_request, shown_tools
-from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
+from utils.context.sending import charged_by, known_tools, measured, sent_request, shown_tools
+from utils.context.state import ContextState, edits_of, pinned_of, tell_rules
 from utils.context.task_meter import calls_left, report_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, Room, context_tools, scope_of
 from utils.context.topic import Embed, changed_topic
-from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
+from utils.errors import ContentRefused, ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, Usage
 from utils.llm.classify import classify
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate
@@ -45,7 +47,6 @@ from utils.messages.told import shortened
 from utils.messages.transcript import active_index, stand_in
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.settings import ModelProvider
 
 log = structlog.get_logger(__name__)
 
@@ -134,20 +135,27 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
-        """Send a request that fits. If the provider refuses it as too long, send smaller ones."""
+        """Send a request that fits. If the provider refuses it as too long, send smaller ones; if for what it holds, one without that."""
         tools, key = known_tools(request), key_of(request.model)
-        prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
-        refused: set[int] = set()
+        force = bool(_state(request).get(COMPACT_NOW))
+        prepared = await self._prepare(request, tools, force=force)
+        refused, refusals = set[int](), Refusals()
         while True:
             shown = shown_tools(tools, prepared, self._provider)
             unsent = self._tool_tokens.of_known(tools) - self._tool_tokens.of_known(shown)
             counted = prepared.report.counted - unsent
             try:
-                with reported_usage(self._charged(counted, prepared.report.ratio), self.counter) as reported:
-                    response = await handler(sent_request(request, prepared, shown))
+                with reported_usage(
+                    charged_by(self._provider, counted, prepared.report.ratio), self.counter
+                ) as reported:
+                    response = accepted(await handler(sent_request(request, prepared, shown)))
                 break
             except Exception as error:
                 overflow = classify(error)
+                if isinstance(overflow, ContentRefused):
+                    request = refusals.next_request(request, prepared, overflow)
+                    prepared = await self._prepare(request, tools, force=force)
+                    continue
                 if not isinstance(overflow, ContextOverflow) or len(refused) == _MOST_REFUSALS:
                     raise
                 if prepared.report.counted in refused:
@@ -160,21 +168,11 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         answers = [measured(message, counted, reported) for message in response.result]
         answered = ModelResponse(answers, response.structured_response)
         update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
-        update |= self._told(request, prepared)
+        update |= tell_rules(request, prepared.rules) | refusals.update(request)
         if cost := _state(request).get("unreported"):
             report_usage(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
             update["unreported"] = {}
         return ExtendedModelResponse(answered, Command(update=update) if _is_new(request, update) else None)
-
-    def _told(self, request: ModelRequest[Any], prepared: Prepared) -> dict[str, Any]:
-        """Tell the user what became of the constraints; another agent's request has no user."""
-        told = _state(request).get("told") or ()
-        changes = rule_changes(told, prepared.rules)
-        if not changes or getattr(request.runtime.context, "delegation", None) is not None:
-            return {}
-        for change in changes:
-            request.runtime.stream_writer(change)
-        return {"told": [list(rule) for rule in prepared.rules]}
 
     async def awrap_tool_call(
         self,
@@ -219,10 +217,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             The state update that makes the turn fit, or `None` if it fits already.
         """
         history = [*values.get("messages", ()), *messages]
-        tokens = await self._tool_tokens.of(tools)
-        request = Request(
-            history, system, tokens, turn_start=True, pinned=pinned_of(values), edits=edits_of(values)
-        )
+        request = await self._between_turns(values, history, system, tools)
         before = Compaction.from_state(values.get("compaction"))
         prepared = await prepare(request, self.policy, self._parts(history), before)
         if prepared.compaction == before:
@@ -251,10 +246,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             return None
         messages = values.get("messages", ())
         history = [*messages, stand_in("(the next request)", NEXT_REQUEST)]
-        tokens = await self._tool_tokens.of(tools)
-        request = Request(
-            history, system, tokens, turn_start=True, pinned=pinned_of(values), edits=edits_of(values)
-        )
+        request = await self._between_turns(values, history, system, tools)
         before, parts = Compaction.from_state(values.get("compaction")), self._parts(history)
         turn = sum(map(self.counter.message, messages[active_index(messages) or 0 :]))
         charged = parts.calibration.charged(turn)
@@ -268,6 +260,17 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             return None
         announce.request(log, prepared.report, self._summariser_name)
         return Ahead(prepared.compaction.as_state(), used.total or Usage(), prepared.artifacts)
+
+    async def _between_turns(
+        self,
+        values: Mapping[str, Any],
+        history: Sequence[BaseMessage],
+        system: SystemMessage | None,
+        tools: Sequence[Any],
+    ) -> Request:
+        tokens = await self._tool_tokens.of(tools)
+        pinned, edits, refused = pinned_of(values), edits_of(values), Refused.from_state(values)
+        return Request(history, system, tokens, turn_start=True, pinned=pinned, edits=edits, refused=refused)
 
     async def _new_topic(self, messages: Sequence[BaseMessage], report: Report) -> int | None:
         """The messages of the last turn, if it began another topic and the conversation is long enough to make room for it."""
@@ -305,6 +308,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             edits=edits_of(state),
             force=force,
             calls_left=calls_left(request, self._most_calls),
+            refused=Refused.from_state(state),
         )
         with summary_usage() as used:
             prepared = await prepare(
@@ -367,10 +371,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             self._short_forms,
             self._ahead,
         )
-
-    def _charged(self, counted: int, ratio: float) -> int | None:
-        """What a provider should charge; `None` without a server that charges."""
-        return None if self._provider == ModelProvider.EMBEDDED else round(counted * ratio)
 
     async def keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
         """Store texts. If the store fails, the texts are lost and the turn goes on."""

@@ -18,6 +18,7 @@ from utils.context.constraints import Constraint, Edit, constraints_in, within
 from utils.context.draft import Draft, repeated_as_user
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
+from utils.context.refused import Refused, decisions_without, without_refused
 from utils.context.report import Report, charged
 from utils.context.stages import SummaryTools
 from utils.context.verify import by_kind, checked, clipped_request
@@ -42,6 +43,7 @@ class Request:
         edits: Constraints that the user added or removed by command.
         force: Whether to compact whatever the size, as after a rejected request.
         calls_left: Model calls that may follow in this turn; no limit if unset.
+        refused: What a provider refused before, which is left out.
     """
 
     messages: Sequence[BaseMessage]
@@ -52,6 +54,7 @@ class Request:
     edits: tuple[Edit, ...] = ()
     force: bool = False
     calls_left: int | None = None
+    refused: Refused = field(default_factory=Refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,10 @@ def _begin(
     request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction
 ) -> tuple[Draft, int]:
     """Draft of the request from the stored decisions, and its tokens."""
-    repaired = repair(with_ids(request.messages))
+    messages = with_ids(request.messages)
+    accepted = without_refused(messages, request.refused)
+    compaction = decisions_without(compaction, messages, accepted, request.refused)
+    repaired = repair(accepted)
     scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.history)
     in_force = [each.text for each in constraints_in(repaired.history, request.pinned, request.edits)]
     shown = within(in_force, int(scaled.input_budget * scaled.pinned_share), parts.counter)

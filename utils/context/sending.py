@@ -49,6 +49,11 @@ def _forms(wanted: Any) -> set[str]:
     return {spec.name for spec in wanted.schema_specs} if isinstance(wanted, ToolStrategy) else set()
 
 
+def charged_by(provider: str | None, counted: int, ratio: float) -> int | None:
+    """What a provider should charge; `None` without a server that charges."""
+    return None if provider == ModelProvider.EMBEDDED else round(counted * ratio)
+
+
 def measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:
     """An answer with a plausible usage and the count of its request."""
     if not isinstance(message, AIMessage):

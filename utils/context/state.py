@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired
 
-from langchain.agents.middleware import AgentState
+from langchain.agents.middleware import AgentState, ModelRequest
 
 from utils.context.constraints import Constraint, Edit
 from utils.events import RuleChange, RuleChanged
@@ -21,6 +21,7 @@ class ContextState(AgentState[Any]):
         pinned: Constraints that a model found in the user's messages, each with the id of its message.
         rules: Constraints that the user added or removed by command: `add` or `remove`, text, id of the message before.
         told: The constraints that the user was told of, each with whether requests show it.
+        refused: `Refused.as_state`: what a provider refused, where it refused something.
         unreported: Usage of model calls after the last answer, by purpose, until the next turn reports it.
     """
 
@@ -29,6 +30,7 @@ class ContextState(AgentState[Any]):
     unreported: NotRequired[dict[str, dict[str, Any]]]
     rules: NotRequired[list[list[str]]]
     told: NotRequired[list[list[Any]]]
+    refused: NotRequired[dict[str, Any]]
 
 
 def pinned_of(state: Mapping[str, Any]) -> tuple[Constraint, ...]:
@@ -48,3 +50,14 @@ def rule_changes(told: Sequence[Sequence[Any]], rules: Sequence[tuple[str, bool]
     gone = [RuleChanged(RuleChange.UNPINNED, text) for text in before if text not in now]
     unseen = [text for text, shown in now.items() if not shown and before.get(text, True)]
     return [*new, *gone, *(RuleChanged(RuleChange.NOT_SHOWN, text) for text in unseen)]
+
+
+def tell_rules(request: ModelRequest[Any], rules: Sequence[tuple[str, bool]]) -> dict[str, Any]:
+    """Tell the user what became of the constraints, and return what of the state changes; another agent's request has no user."""
+    state: Mapping[str, Any] = request.state
+    changes = rule_changes(state.get("told") or (), rules)
+    if not changes or getattr(request.runtime.context, "delegation", None) is not None:
+        return {}
+    for change in changes:
+        request.runtime.stream_writer(change)
+    return {"told": [list(rule) for rule in rules]}

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from utils.errors import (
     AuthFailed,
+    ContentRefused,
     ContextOverflow,
     EmptyResponse,
     InvalidRequest,
@@ -50,6 +51,12 @@ ERROR_IN_ANSWER = "openai.error-in-answer"
 
 
 _UNREADABLE_GOOGLE = "google.genai.errors.UnknownApiResponseError"
+_PICTURE = re.compile(r"^(responseerror\(code=['\"])?(\w+_image|image_\w+)\w*\b")
+"""OpenAI's codes for a picture that it cannot process: invalid_image, image_parse_error, unsupported_image_media_type and others."""
+_SETTING = re.compile(
+    r"un(known|supported|recognized) (parameter|request argument)|invalid schema|max_(completion_|output_)?tokens"
+)
+"""A refusal of what every request has, whatever the conversation: of a parameter, or of a tool's schema."""
 _PAGE = re.compile(r"raw response: \s*<(!doctype )?html")
 
 
@@ -90,7 +97,8 @@ ROWS: tuple[Row, ...] = (
     Row("bedrock unknown model", InvalidRequest, NO_MODEL, text="model identifier is invalid"),
     Row("aws unknown resource", InvalidRequest, NO_MODEL, code="resourcenotfoundexception"),
     Row("not found", InvalidRequest, NO_MODEL, status=404),
-    Row("content filter", InvalidRequest, FILTERED, code="content_filter"),
+    Row("setting refused", InvalidRequest, REFUSED, pattern=_SETTING, status=400),
+    Row("content filter", ContentRefused, FILTERED, code="content_filter"),
     # Credentials.
     Row("aws access denied", AuthFailed, NO_ACCESS, code="accessdeniedexception"),
     Row("aws unknown key", AuthFailed, NO_ACCESS, code="unrecognizedclientexception"),
@@ -169,8 +177,11 @@ ROWS: tuple[Row, ...] = (
             ("server_error", ModelUnavailable, DOWN),
             ("rate_limit_exceeded", RateLimited, SLOW_DOWN),
             ("context_length_exceeded", ContextOverflow, TOO_LONG),
+            ("invalid_prompt", ContentRefused, FILTERED),
+            ("image_content_policy_violation", ContentRefused, FILTERED),
         )
     ),
+    Row("responses stream picture", ContentRefused, REFUSED, pattern=_PICTURE, raised="builtins.ValueError"),
     # An empty response.
     Row(
         "langchain stream without chunks",
@@ -205,14 +216,14 @@ ROWS: tuple[Row, ...] = (
     Row("anthropic timed out", ModelSlow, SLOW, raised="anthropic.APITimeoutError"),
     Row("anthropic connection", ModelUnavailable, UNREACHABLE, raised="anthropic.APIConnectionError"),
     Row("anthropic server error", ModelUnavailable, DOWN, raised="anthropic.InternalServerError"),
-    Row("anthropic refused", InvalidRequest, REFUSED, status=400, raised="anthropic.APIStatusError"),
+    Row("anthropic refused", ContentRefused, REFUSED, status=400, raised="anthropic.APIStatusError"),
     Row("anthropic error in stream", ModelUnavailable, CUT_OFF, raised="anthropic.APIError"),
     Row("anthropic client", InvalidRequest, REFUSED, raised="anthropic.AnthropicError"),
     # Google.
     Row("google web page", InvalidRequest, WEB_PAGE, pattern=_PAGE, raised=_UNREADABLE_GOOGLE),
     Row("google unreadable answer", ModelUnavailable, CUT_OFF, raised=_UNREADABLE_GOOGLE),
     Row("google server error", ModelUnavailable, DOWN, raised="google.genai.errors.ServerError"),
-    Row("google refused", InvalidRequest, REFUSED, raised="google.genai.errors.ClientError"),
+    Row("google refused", ContentRefused, REFUSED, raised="google.genai.errors.ClientError"),
     Row("google api", ModelUnavailable, CUT_OFF, raised="google.genai.errors.APIError"),
     Row(
         "google no credentials",
@@ -243,10 +254,10 @@ ROWS: tuple[Row, ...] = (
     # Other exceptions of these clients.
     Row("openai-compatible error in an answer", ModelUnavailable, DOWN, raised=ERROR_IN_ANSWER),
     Row("openai server error", ModelUnavailable, DOWN, raised="openai.InternalServerError"),
-    Row("openai refused", InvalidRequest, REFUSED, raised="openai.APIStatusError"),
+    Row("openai refused", ContentRefused, REFUSED, raised="openai.APIStatusError"),
     Row("openai error in stream", ModelUnavailable, CUT_OFF, raised="openai.APIError"),
     Row("openai client", InvalidRequest, REFUSED, raised="openai.OpenAIError"),
-    Row("aws refused", InvalidRequest, REFUSED, status=400, raised="botocore.exceptions.ClientError"),
+    Row("aws refused", ContentRefused, REFUSED, status=400, raised="botocore.exceptions.ClientError"),
     Row("aws server error", ModelUnavailable, DOWN, raised="botocore.exceptions.ClientError"),
     Row("aws client", InvalidRequest, REFUSED, raised="botocore.exceptions.BotoCoreError"),
 )

@@ -18,6 +18,7 @@ SHELL = {
     "state.py",
     "task_meter.py",
     "sending.py",
+    "refusals.py",
 }
 FILES = [
     *(path for path in (ROOT / "utils/context").rglob("*.py") if path.name not in SHELL),

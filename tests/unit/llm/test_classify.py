@@ -22,6 +22,7 @@ from tests.models.table.set_up import sent
 from tests.unit.llm.test_classify_more import ANSWERED, RAISED
 from utils.errors import (
     AuthFailed,
+    ContentRefused,
     ContextOverflow,
     EmptyResponse,
     InvalidRequest,
@@ -184,7 +185,7 @@ CASES = [
     Case("bedrock unknown model", BEDROCK, FaultKind.MODEL_NOT_FOUND, InvalidRequest),
     Case("aws unknown resource", BEDROCK, said("gone", 404, "ResourceNotFoundException"), InvalidRequest),
     Case("not found", COMPATIBLE, said("Not Found", 404), InvalidRequest),
-    Case("content filter", AZURE, said("The response was filtered", 400, "content_filter"), InvalidRequest),
+    Case("content filter", AZURE, said("The response was filtered", 400, "content_filter"), ContentRefused),
     Case("aws access denied", BEDROCK, FaultKind.FORBIDDEN, AuthFailed),
     Case("aws unknown key", BEDROCK, FaultKind.UNAUTHORISED, AuthFailed),
     Case("aws expired token", BEDROCK, said("expired", 400, "ExpiredTokenException"), AuthFailed),
@@ -219,9 +220,11 @@ CASES = [
     Case("openai server error", OPENAI, FaultKind.SERVER_ERROR, ModelUnavailable),
     Case("openai server error", OPENAI, FaultKind.OVERLOADED, ModelUnavailable),
     Case("openai server error", OPENAI, FaultKind.GATEWAY_PAGE, ModelUnavailable),
-    Case("openai refused", OPENAI, said("Unsupported parameter"), InvalidRequest),
+    Case("setting refused", OPENAI, said("Unsupported parameter"), InvalidRequest),
+    Case("setting refused", BEDROCK, said("Invalid schema for tool", code=VALIDATION), InvalidRequest),
+    Case("openai refused", OPENAI, said("Something is wrong."), ContentRefused),
     Case("openai error in stream", OPENAI, FaultKind.ERROR_EVENT, ModelUnavailable, stream=True),
-    Case("aws refused", BEDROCK, said("something else", code=VALIDATION), InvalidRequest),
+    Case("aws refused", BEDROCK, said("something else", code=VALIDATION), ContentRefused),
     Case("aws server error", BEDROCK, FaultKind.GATEWAY_PAGE, ModelUnavailable),
 ]
 
@@ -306,6 +309,9 @@ OWN = {
     "responses stream server_error",
     "responses stream rate_limit_exceeded",
     "responses stream context_length_exceeded",
+    "responses stream invalid_prompt",
+    "responses stream image_content_policy_violation",
+    "responses stream picture",
     "openai client",
     "aws unreachable",
     "aws no credentials",
@@ -324,6 +330,13 @@ OWN = {
         ("server_error", ModelUnavailable),
         ("rate_limit_exceeded", RateLimited),
         ("context_length_exceeded", ContextOverflow),
+        ("invalid_prompt", ContentRefused),
+        ("image_content_policy_violation", ContentRefused),
+        ("invalid_image", ContentRefused),
+        ("image_parse_error", ContentRefused),
+        ("invalid_base64_image", ContentRefused),
+        ("unsupported_image_media_type", ContentRefused),
+        ("empty_image_file", ContentRefused),
     ],
 )
 def test_what_an_event_of_a_responses_stream_says_is_the_providers_failure(form, code, failure):

@@ -15,6 +15,7 @@ from langchain_google_genai.chat_models import ChatGoogleGenerativeAIError
 
 from utils.errors import (
     AuthFailed,
+    ContentRefused,
     ContextOverflow,
     InvalidRequest,
     ModelFailure,
@@ -57,8 +58,8 @@ ANSWERED: list[tuple[str, str, Fault | FaultKind, type[ModelFailure]]] = [
     ("anthropic server error", CLAUDE, FaultKind.SERVER_ERROR, ModelUnavailable),
     ("google server error", GEMINI, FaultKind.SERVER_ERROR, ModelUnavailable),
     ("google server error", VERTEX, FaultKind.OVERLOADED, ModelUnavailable),
-    ("anthropic refused", CLAUDE, says("tools: something"), InvalidRequest),
-    ("google refused", GEMINI, says("Something is wrong."), InvalidRequest),
+    ("anthropic refused", CLAUDE, says("tools: something"), ContentRefused),
+    ("google refused", GEMINI, says("Something is wrong."), ContentRefused),
     ("anthropic prompt too long", CLAUDE, says("prompt is too long: 210000 tokens > 200000 maximum"), ContextOverflow),
     ("payload too large", CLAUDE, FaultKind.REQUEST_TOO_LARGE, ContextOverflow),
     ("gemini input token count", GEMINI, FaultKind.REQUEST_TOO_LARGE, ContextOverflow),

@@ -8,7 +8,7 @@ import httpx
 import openai
 import pytest
 
-from utils.errors import ContextOverflow, InvalidRequest, ModelFailure, RateLimited
+from utils.errors import ContentRefused, ContextOverflow, InvalidRequest, ModelFailure, RateLimited
 from utils.llm.classify import classify, facts_of, matching_row
 from utils.llm.overflow import OVERFLOWS
 
@@ -205,14 +205,14 @@ OTHERS: list[tuple[int, str, type[ModelFailure]]] = [
     (
         400,
         "rope_scaling: the model's maximum context length is 32768 tokens by its configuration.",
-        InvalidRequest,
+        ContentRefused,
     ),
     (
         400,
         "max_tokens (10000) cannot exceed 8192. Please reduce the length of max output tokens.",
         InvalidRequest,
     ),
-    (400, "The context length setting is not supported by this deployment.", InvalidRequest),
+    (400, "The context length setting is not supported by this deployment.", ContentRefused),
     (429, "Rate limit reached: too many tokens per minute.", RateLimited),
     (429, "Please reduce the length of the messages, or try again in 20s.", RateLimited),
 ]

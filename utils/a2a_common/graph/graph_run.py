@@ -25,6 +25,8 @@ from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, S
 from utils.a2a_common.graph.user_message import Content, answer_text, user_content
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.context.refusals import REFUSED, TurnRefused
+from utils.context.refused import Refused
 from utils.errors import ModelFailure
 from utils.events import AgentEvent, TextRestarted
 from utils.messages.text import text_of
@@ -93,6 +95,7 @@ class GraphRun:
     """
 
     def __init__(self, built: BuiltGraph, agent: str, request: AgentRequest, config: RunnableConfig) -> None:
+        self._built = built
         self._graph = built.graph
         self._agents = built.agents
         self._takes = built.takes
@@ -101,6 +104,7 @@ class GraphRun:
         self._config = config
         self._asked: Sequence[Interrupt] = ()
         self._recovery: Recovery | None = None
+        self._refused: tuple[str, ...] = ()
         self._turn = StreamTranslator(
             agent,
             request.used,
@@ -165,6 +169,9 @@ class GraphRun:
                 async for namespace, mode, part in parts:
                     if not self._is_shown(namespace):
                         continue
+                    if isinstance(part, TurnRefused):
+                        self._refused = part.turns
+                        continue
                     if mode == "custom":  # an event already, of a tool or a middleware
                         if self._turn.note(part):
                             yield part
@@ -182,11 +189,21 @@ class GraphRun:
                 and not self._request.suspended.is_set()
             ):
                 await close_open_calls(self._graph, self._config, await self._graph.aget_state(self._config))
+            if self._refused and not self._turn.waits:
+                await self._leave_out(self._refused)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
         elif self.goes_on and not self._turn.said:
             for event in await self._said_before():
                 yield event
+
+    async def _leave_out(self, turns: Sequence[str]) -> None:
+        """Keep turns that the model's provider refused out of later requests. The run is over, however it ended."""
+        values = (await self._graph.aget_state(self._config)).values
+        refused = Refused.from_state(values).with_turns(turns)
+        await self._graph.aupdate_state(self._config, None, as_node=END)
+        await self._built.update(self._config, {REFUSED: refused.as_state()})
+        await self._graph.aupdate_state(self._config, None, as_node=END)
 
     def _parts(self) -> AsyncGenerator[tuple[Sequence[str], str, Any], None]:
         """The graph's stream. Each checkpoint names the turn, and is stored before the step that follows it."""

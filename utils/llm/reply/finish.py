@@ -47,6 +47,12 @@ class Ending(StrEnum):
     REPEATED = "repeated"
 
 
+def prompt_blocked(message: AIMessage) -> bool:
+    """Whether the provider's filter stopped the request itself: Gemini answers such a one with status 200 and nothing."""
+    feedback = message.response_metadata.get("prompt_feedback")
+    return isinstance(feedback, dict) and bool(feedback.get("block_reason"))
+
+
 def ending_of(message: AIMessage) -> Ending:
     """The finish reason of an answer; `WHOLE` where the provider gives none.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import json
 import re
@@ -75,6 +76,7 @@ class StrictProvider:
         rejections: Every request that broke a rule. An end-to-end test asserts that it is empty.
         errors: What the brain raised; the client saw status 500. `run_strict_provider` raises the first.
         window: Context window in tokens; may be changed between requests.
+        refusing: What is refused in any request that holds it: a text, or the content of a file; and how.
         lenient: Rules that are not enforced, for servers that do not have them.
         url: Address of the running double; set by `run_strict_provider`.
     """
@@ -88,6 +90,7 @@ class StrictProvider:
         self.brain: Brain = brain or EchoBrain()
         self.window = window
         self.lenient: frozenset[str] = frozenset()
+        self.refusing: dict[str | bytes, Fault] = {}
         self.received = 0
         self.requests: list[ChatRequest] = []
         self.headers: list[Mapping[bytes, bytes]] = []
@@ -179,7 +182,7 @@ class StrictProvider:
             await exchange.refuse(checked)
             return
         self.requests.append(checked)
-        answer = fault or await self._think(checked)
+        answer = fault or self._refused(checked) or await self._think(checked)
         if isinstance(answer, Reply):
             await exchange.answer(checked, with_legal_ids(answer, checked.api))
         elif isinstance(answer, Wire):
@@ -199,6 +202,15 @@ class StrictProvider:
             raise
         return answer
 
+    def _refused(self, request: ChatRequest) -> Fault | None:
+        body = json.dumps(request.body, ensure_ascii=False)
+        held = (
+            fault
+            for wanted, fault in self.refusing.items()
+            if any(each in body for each in _spellings(wanted))
+        )
+        return next(held, None)
+
     def _check(self, target: Target, headers: Mapping[bytes, bytes], raw: bytes) -> ChatRequest | Rejection:
         body: dict[str, Any] = {}
         try:
@@ -213,6 +225,14 @@ class StrictProvider:
             broken = Rejection("malformed", "We could not parse the JSON body of your request.", code=code)
         self.rejections.append(Rejected(target.api, broken.rule, broken.message, body))
         return broken
+
+
+def _spellings(wanted: str | bytes) -> tuple[str, ...]:
+    """A text as it stands in a body; a file's content in both alphabets of base64."""
+    if isinstance(wanted, str):
+        return (wanted,)
+    plain = base64.b64encode(wanted).decode().rstrip("=")
+    return plain, plain.replace("+", "-").replace("/", "_")
 
 
 def _target(path: str) -> Target | None:

@@ -1,0 +1,109 @@
+"""What becomes of a model request that its provider refused for what it holds.
+
+Pictures and documents are suspected first: the request is made once more without those that came since the last accepted one. Where that
+does not help, the failure says what is suspected, and the turn is left out from the next one on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage
+
+from utils.context.pipeline import Prepared
+from utils.context.refused import Refused, Suspects, suspects
+from utils.errors import ContentRefused
+from utils.events import StatusText
+from utils.llm.classify import FILTERED
+from utils.llm.reply.finish import prompt_blocked
+
+log = structlog.get_logger(__name__)
+
+REFUSED = "refused"
+"""Key in the graph's state of what is left out: `Refused.as_state`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRefused:
+    """Written to the graph's stream where a turn was refused: whoever runs the graph adds its turns to the state when the run is over.
+
+    A node that fails changes no state.
+    """
+
+    turns: tuple[str, ...]
+
+
+class Refusals:
+    """The refusals of one model call: at most one more request is made."""
+
+    def __init__(self) -> None:
+        self._left_out: Suspects | None = None
+
+    def next_request(
+        self, request: ModelRequest[Any], sent: Prepared, failure: ContentRefused
+    ) -> ModelRequest[Any]:
+        """The request without the pictures and documents that are suspected.
+
+        Args:
+            request: The request before it was prepared.
+            sent: What was refused.
+            failure: Why.
+
+        Raises:
+            ContentRefused: There are none, or it was refused without them too. Says what is suspected.
+        """
+        found = self._left_out or suspects(sent.messages)
+        log.warning("context.refused", files=len(found.media), again=self._left_out is None)
+        if self._left_out is None and found.media:
+            self._left_out = found
+            refused = Refused.from_state(request.state).with_media(found.media)
+            state: Any = {**request.state, REFUSED: refused.as_state()}
+            return request.override(state=state)
+        if _is_stored(request):
+            request.runtime.stream_writer(TurnRefused(found.turns))
+        raise ContentRefused(_sentence(failure, found)) from (failure.__cause__ or failure)
+
+    def update(self, request: ModelRequest[Any]) -> dict[str, Any]:
+        """What of the state changes when a request was accepted in the end; the user is told what is left out."""
+        if self._left_out is None:
+            return {}
+        names = _listed(list(self._left_out.media.values()), "and")
+        request.runtime.stream_writer(
+            StatusText(f"The model provider refused {names}. The model answers without it.")
+        )
+        state: Any = request.state
+        return {REFUSED: state[REFUSED]}
+
+
+def accepted(response: ModelResponse[Any]) -> ModelResponse[Any]:
+    """The response.
+
+    Raises:
+        ContentRefused: It says that the provider's filter stopped the request.
+    """
+    if any(isinstance(message, AIMessage) and prompt_blocked(message) for message in response.result):
+        raise ContentRefused(FILTERED)
+    return response
+
+
+def _is_stored(request: ModelRequest[Any]) -> bool:
+    """Whether the request ends with what the conversation ends with: what was only tried stays in no later request."""
+    stored: list[BaseMessage] = list(request.state.get("messages", ()))
+    return bool(stored and request.messages) and stored[-1].id == request.messages[-1].id
+
+
+def _sentence(failure: ContentRefused, found: Suspects) -> str:
+    parts = [*found.media.values(), *(["your message"] if found.said else [])]
+    parts += [f"what {name} returned" for name in found.tools]
+    return (
+        f"{failure.message} It may be due to {_listed(parts or ['your message'], 'or')}. "
+        "Your message and what was found for it are left out of later requests."
+    )
+
+
+def _listed(parts: list[str], conjunction: str) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
