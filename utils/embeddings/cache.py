@@ -23,9 +23,9 @@ IN_MEMORY = 4096
 """Vectors kept in memory: 6 MB at 384 dimensions."""
 
 
-def uncached(embedder: Embedder | None) -> Embedder | None:
-    """The model itself: the vector of what a person says must not stay in the file of known vectors."""
-    return embedder.uncached if isinstance(embedder, CachedEmbedder) else embedder
+def unstored(embedder: Embedder | None) -> Embedder | None:
+    """The same embedder for what people say: its vectors are kept in memory, and do not stay in the file of known ones."""
+    return embedder.unstored if isinstance(embedder, CachedEmbedder) else embedder
 
 
 class CachedEmbedder:
@@ -41,9 +41,9 @@ class CachedEmbedder:
         self._guard = threading.Lock()
 
     @property
-    def uncached(self) -> Embedder:
-        """The model itself, for texts whose vectors must not stay in the file."""
-        return self._inner
+    def unstored(self) -> Embedder:
+        """One that shares what is known, and writes nothing to the file."""
+        return _Unstored(self)
 
     @property
     def name(self) -> str:
@@ -57,12 +57,16 @@ class CachedEmbedder:
 
     def embed_sync(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed_sync`. Each distinct text reaches the model at most once."""
+        return self.vectors(texts, stored=True)
+
+    def vectors(self, texts: Sequence[str], *, stored: bool) -> NDArray[np.float32]:
+        """See `Embedder.embed_sync`; where they are not `stored`, what was not known stays in memory alone."""
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         known = self._look_up(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
             fresh = dict(zip(missing, self._inner.embed_sync(list(missing.values())), strict=True))
-            if self._disk:
+            if self._disk and stored:
                 self._disk.write(fresh)
             known.update(fresh)
         self._remember({key: known[key] for key in keys})
@@ -89,3 +93,24 @@ class CachedEmbedder:
                 self._recent.move_to_end(key)
             while len(self._recent) > self._capacity:
                 self._recent.popitem(last=False)
+
+
+class _Unstored:
+    """A cache that shares what another one knows, and writes nothing to its file."""
+
+    def __init__(self, cache: CachedEmbedder) -> None:
+        self._cache = cache
+        self.name = cache.name
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return self._cache.dimensions
+
+    def embed_sync(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `Embedder.embed_sync`."""
+        return self._cache.vectors(texts, stored=False)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `Embedder.embed`."""
+        return await asyncio.to_thread(self.embed_sync, texts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import structlog
 
+from utils.embeddings.cache import unstored
 from utils.errors import ModelFailure, PlatformError, RetrievalFailed
 from utils.messages.results import Article, Articles, Items, Record
 from utils.messages.sentences import questions, sentences
@@ -52,7 +53,7 @@ class Library:
             words_only: Says why only words can be compared now; empty when vectors can be compared too.
         """
         self._index = index
-        self._embedder = embedder
+        self._embedder = unstored(embedder)  # queries are what people ask
         self._missing = missing
         self._words_only = words_only
 

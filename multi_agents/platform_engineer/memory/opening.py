@@ -25,11 +25,11 @@ async def long_term_memory(runtime: AgentRuntime, settings: MemorySettings) -> L
     kept = runtime.database is not None or await asyncio.to_thread((runtime.home / _FILE).exists)
     if not settings.on and not kept:
         return None
-    from utils.embeddings.cache import uncached
+    from utils.embeddings.cache import unstored
     from utils.memory.long_term import LongTermMemory, nothing_to_wipe
     from utils.memory.store import LongTermStore
 
     memories = runtime.stores.memories()
     in_file = runtime.database is None and isinstance(runtime.folder, Path)
     wipe = partial(compact, runtime.home / _FILE) if in_file else nothing_to_wipe
-    return LongTermMemory(memories, LongTermStore(memories, uncached(runtime.embedder)), settings, wipe)
+    return LongTermMemory(memories, LongTermStore(memories, unstored(runtime.embedder)), settings, wipe)

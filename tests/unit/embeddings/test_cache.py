@@ -2,12 +2,20 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from hashlib import sha256
 
 import numpy as np
 import pytest
 
-from utils.embeddings.cache import CachedEmbedder
+from agents.rag.index.embedded import EmbeddedIndex
+from agents.rag.index.store import Store
+from agents.rag.ingest.ingester import Ingester
+from agents.rag.retrieve.library import Library
+from agents.rag.settings import RagSettings
+from utils.embeddings.cache import CachedEmbedder, unstored
 from utils.embeddings.minilm import MiniLmEmbedder
+from utils.llm.offline.similarity import Similarity
 
 
 class Counting(MiniLmEmbedder):
@@ -92,3 +100,45 @@ async def test_the_asynchronous_call_gives_the_same_vectors(model):
 
 def test_no_texts_give_no_vectors(model):
     assert CachedEmbedder(model, None).embed_sync([]).shape == (0, 384)
+
+
+def test_what_people_say_is_known_in_memory_and_stays_in_no_file(model, tmp_path):
+    cached = CachedEmbedder(model, tmp_path)
+    said = unstored(cached)
+    documents = cached.embed_sync(["alpha"])
+    asked = said.embed_sync(["alpha", "beta"])
+    assert np.array_equal(asked[0], documents[0])
+    assert np.array_equal(said.embed_sync(["beta"])[0], asked[1])
+    assert model.asked == ["alpha", "beta"]
+    assert stored(tmp_path) == {"alpha"}
+
+
+def stored(folder):
+    """Which of the words have a vector in the file."""
+    with closing(sqlite3.connect(folder / "embeddings.sqlite")) as file:
+        keys = {
+            bytes(value)
+            for row in file.execute("SELECT * FROM vectors")
+            for value in row
+            if isinstance(value, bytes)
+        }
+    return {word for word in ("alpha", "beta") if sha256(word.encode()).digest() in keys}
+
+
+def test_the_offline_model_stores_the_vectors_of_its_own_texts_alone(model, tmp_path):
+    similarity = Similarity(CachedEmbedder(model, tmp_path))
+    similarity.to_each("alpha", ["alpha beta"], passing=True)
+    assert stored(tmp_path) == set()
+    similarity.to_each("alpha", ["beta"])
+    assert stored(tmp_path) == {"beta"}
+
+
+async def test_a_search_in_the_documents_stores_no_vector_of_what_was_asked(model, tmp_path):
+    document = tmp_path / "handbook.md"
+    document.write_text("# Handbook\n\nThe platform team answers on weekdays.\n")
+    cached, index = CachedEmbedder(model, tmp_path), EmbeddedIndex(Store(tmp_path / "index.sqlite").path)
+    await Ingester(index, RagSettings(), cached).ingest([str(document)])
+    found = await Library(index, cached).search("alpha", 3)
+    assert "alpha" in model.asked
+    assert found.articles is not None
+    assert stored(tmp_path) == set()

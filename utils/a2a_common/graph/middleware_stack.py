@@ -150,9 +150,9 @@ def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentM
 
 
 def _embed(runtime: AgentRuntime) -> Embed | None:
-    from utils.embeddings.cache import uncached
+    from utils.embeddings.cache import unstored
 
-    embedder = uncached(runtime.embedder)
+    embedder = unstored(runtime.embedder)
     return embedder.embed if embedder is not None else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from utils.embeddings import Embedder
+from utils.embeddings.cache import unstored
 from utils.llm.offline.words import content_stems
 
 MEANING = 0.75
@@ -21,7 +22,12 @@ class Similarity:
     embedder: Embedder | None = None
 
     def to_each(
-        self, text: str, candidates: Sequence[str], weights: Mapping[str, float] | None = None
+        self,
+        text: str,
+        candidates: Sequence[str],
+        weights: Mapping[str, float] | None = None,
+        *,
+        passing: bool = False,
     ) -> list[float]:
         """Closeness of `text` to each candidate, about 0 (nothing in common) to 1 (the same).
 
@@ -29,14 +35,16 @@ class Similarity:
             text: What to compare.
             candidates: What to compare it with.
             weights: What a shared word is worth, by its stem; all the same when omitted.
+            passing: Whether the candidates come from the conversation, so that their vectors must not stay in the file of
+                known ones. Those of the text never do.
         """
         if not candidates:
             return []
         by_words = _by_words(text, candidates, weights or {})
         if self.embedder is None:
             return by_words
-        vectors = self.embedder.embed_sync([text, *candidates])
-        by_meaning = vectors[1:] @ vectors[0]
+        said = unstored(self.embedder) or self.embedder
+        by_meaning = (said if passing else self.embedder).embed_sync(candidates) @ said.embed_sync([text])[0]
         return [
             MEANING * float(meaning) + (1 - MEANING) * shared
             for meaning, shared in zip(by_meaning, by_words, strict=True)

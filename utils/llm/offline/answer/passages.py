@@ -286,7 +286,7 @@ def _titles(article: Article) -> tuple[str, ...]:
 
 def _closest(question: str, texts: Sequence[str], similarity: Similarity) -> list[float]:
     """Closeness of each text to the question or to the sentence of it that is nearest."""
-    each = [similarity.to_each(part, texts) for part in (question, *sentences(question))]
+    each = [similarity.to_each(part, texts, passing=True) for part in (question, *sentences(question))]
     return [max(scores) for scores in zip(*each, strict=True)]
 
 
@@ -320,7 +320,7 @@ def _short_table(question: str, text: str, similarity: Similarity) -> str:
     head, rows = text.split("\n")[:2], text.split("\n")[2:]
     if len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS:
         return text
-    near = similarity.to_each(question, [row.replace("_", " ") for row in rows])
+    near = similarity.to_each(question, [row.replace("_", " ") for row in rows], passing=True)
     kept = sorted(sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS])
     return "\n".join(
         [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
