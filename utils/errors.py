@@ -47,9 +47,9 @@
     ├── TaskBusy                    another turn of the task is under way
     └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
 
-Recovery decides by these types. The sentences of failures that occur in several places are constants here, so that one failure has
-one sentence. The message of a `PlatformError` is written for the person who chats: a plain sentence without secrets, internal paths or
-a provider's raw text. What only an operator may see goes to the log, as the `__cause__`.
+Recovery decides by these types. A sentence of several places is a constant here. The message of a `PlatformError` is written for
+the person who chats: a plain sentence without secrets, internal paths or a provider's raw text. What only an operator may see
+goes to the log, as the `__cause__`.
 """
 
 from __future__ import annotations
@@ -365,7 +365,7 @@ class Overloaded(RetryLater):
 
 
 class TooManyRequests(RetryLater):
-    """The caller asks for more at once, or in a minute, than the settings `CALLER_REQUESTS_PER_MINUTE`, `CALLER_OPEN_REQUESTS` and `CALLER_TURNS` allow."""
+    """The caller asks for more than `CALLER_REQUESTS_PER_MINUTE`, `CALLER_OPEN_REQUESTS` or `CALLER_TURNS` allow."""
 
     code = "too_many_requests"
     sentence = "You send too many requests. Try again in a moment."

@@ -1,5 +1,8 @@
 """What an operator can choose, on the real clients against a provider that refuses what they refuse."""
 
+import asyncio
+import threading
+
 import pytest
 
 from tests.e2e.agents.peers import Keys, ask, connected
@@ -45,32 +48,47 @@ def last_turn(double):
 
 
 class Scribe:
+    """Writes summaries and short answers.
+
+    Attributes:
+        asked: Set when a summary was asked for, which happens behind an answer.
+    """
+
+    def __init__(self):
+        self.asked = threading.Event()
+
     def __call__(self, request):
         asked = request.messages[-1].text
         if "what Tidy" in asked or "OPERATOR" in asked or "Write the summary alone" in asked:
+            self.asked.set()
             return Reply("The user counts sheep.")
         return Reply("Noted. " * 60)
 
 
-async def talk_long(double, environ):
+async def talk_long(double, scribe, environ):
+    """Until a summary was written, and the next turn shows it."""
     settings = double.environment("openai") | {"MAX_CONTEXT_TOKENS": str(double.window)} | environ
     async with running_agent(Tidy, environ=settings) as url, connected(url) as client:
         context = ""
-        for number in range(14):
+        for number in range(40):
             answer = await ask(client, f"Sheep {number}: " + "baa " * 100, context_id=context)
             context = answer.context_id
             assert answer.state == "completed"
+            if "The user counts sheep." in last_turn(double).messages[0].text:
+                return
+            if number > 12:
+                assert await asyncio.to_thread(scribe.asked.wait, 60)
+    raise AssertionError("no turn showed a summary")
 
 
 async def test_an_agent_can_say_how_its_conversations_are_summarised_and_the_operator_before_it(tmp_path):
-    with run_strict_provider(Scribe(), window=3_000) as double:
-        await talk_long(double, {})
+    with run_strict_provider(scribe := Scribe(), window=3_000) as double:
+        await talk_long(double, scribe, {})
         assert summaries(double)
         assert all("Write down in" in text and "{words}" not in text for text in summaries(double))
-        assert "The user counts sheep." in last_turn(double).messages[0].text
     file = tmp_path / "prompt.txt"
     file.write_text("OPERATOR: {words} words, as {JSON}.\n")
-    with run_strict_provider(Scribe(), window=3_000) as double:
-        await talk_long(double, {"CONTEXT_SUMMARY_PROMPT_FILE": str(file)})
+    with run_strict_provider(scribe := Scribe(), window=3_000) as double:
+        await talk_long(double, scribe, {"CONTEXT_SUMMARY_PROMPT_FILE": str(file)})
         assert summaries(double)
         assert all("OPERATOR: " in text and "as {JSON}." in text for text in summaries(double))
