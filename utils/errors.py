@@ -47,9 +47,8 @@
     ├── TaskBusy                    another turn of the task is under way
     └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
 
-Recovery decides by these types. A sentence of several places is a constant here. The message of a `PlatformError` is written for
-the person who chats: a plain sentence without secrets, internal paths or a provider's raw text. What only an operator may see
-goes to the log, as the `__cause__`.
+Recovery decides by these types. The message of a `PlatformError` is for the person who chats: a plain sentence without secrets,
+internal paths or a provider's raw text. What only an operator may see goes to the log, as the `__cause__`.
 """
 
 from __future__ import annotations

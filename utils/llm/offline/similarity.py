@@ -44,7 +44,10 @@ class Similarity:
         if self.embedder is None:
             return by_words
         said = unstored(self.embedder) or self.embedder
-        by_meaning = (said if passing else self.embedder).embed_sync(candidates) @ said.embed_sync([text])[0]
+        if not passing:
+            self.embedder.embed_sync(candidates)  # these stay in the file
+        vectors = said.embed_sync([text, *candidates])
+        by_meaning = vectors[1:] @ vectors[0]
         return [
             MEANING * float(meaning) + (1 - MEANING) * shared
             for meaning, shared in zip(by_meaning, by_words, strict=True)
