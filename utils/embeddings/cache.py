@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -23,6 +23,10 @@ IN_MEMORY = 4096
 """Vectors kept in memory: 6 MB at 384 dimensions."""
 
 
+@overload
+def unstored(embedder: Embedder) -> Embedder: ...
+@overload
+def unstored(embedder: None) -> None: ...
 def unstored(embedder: Embedder | None) -> Embedder | None:
     """The same embedder for what people say: its vectors are kept in memory, and do not stay in the file of known ones."""
     return embedder.unstored if isinstance(embedder, CachedEmbedder) else embedder

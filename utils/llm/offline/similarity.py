@@ -43,7 +43,7 @@ class Similarity:
         by_words = _by_words(text, candidates, weights or {})
         if self.embedder is None:
             return by_words
-        said = unstored(self.embedder) or self.embedder
+        said = unstored(self.embedder)
         if not passing:
             self.embedder.embed_sync(candidates)  # these stay in the file
         vectors = said.embed_sync([text, *candidates])
