@@ -79,8 +79,8 @@ class ProtectionSettings(EnvSettings):
         None,
         alias="CALLER_TURNS",
         ge=0,
-        description="Turns of one caller that run or wait; past it 429. Three quarters of MAX_CONCURRENT_TURNS with AUTH_MODE, else no "
-        "limit (0).",
+        description="Turns of one caller that run or wait; past it 429. With AUTH_MODE three quarters of "
+        "MAX_CONCURRENT_TURNS of all replicas, else no limit (0).",
     )
     push_allow_private: bool = Field(
         False,

@@ -257,7 +257,6 @@ class Delegation:
             line = self._line(kept.agent)
             call = self._call(placed, replies, cause, runtime)
             kept = replace(placed, sent=len(replies) + 1, state=WORKING)
-            await self._delegations.put(kept)
 
             async def named(task_id: str) -> None:
                 nonlocal kept
@@ -266,6 +265,7 @@ class Delegation:
 
             try:
                 async with line.slot(call.deadline):
+                    await self._delegations.put(kept)
                     task = await remote.run(call, runtime.stream_writer, named)
             except DelegationFailed:
                 await self._delegations.put(replace(kept, state=FAILED))

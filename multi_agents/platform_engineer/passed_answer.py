@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from multi_agents.platform_engineer.node_outputs import data_of
 from utils.a2a_common.graph.stream_translator import ORIGIN
 from utils.context.constraints import constraints_in
+from utils.context.refused import Refused, without_refused
 from utils.context.state import edits_of, pinned_of
 from utils.messages.handles import full_output_of
 from utils.messages.text import message_text
@@ -75,7 +76,9 @@ def passed_answer(messages: Sequence[BaseMessage], state: Mapping[str, Any]) -> 
         return None
     if not _is_whole(result) or not _is_unchanged(said, asking):
         return None
-    if constraints_in(messages, pinned_of(state), edits_of(state)):
+    if constraints_in(
+        without_refused(messages, Refused.from_state(state)), pinned_of(state), edits_of(state)
+    ):
         return None
     return AIMessage(message_text(result), response_metadata={ORIGIN: str(result.name)})
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from utils.auth.acting_supervisor import as_supervisors
@@ -42,9 +43,6 @@ class Authenticator:
         fetch: Reads the keys of a provider.
         clock: Seconds since 1970.
         ticks: Seconds that only grow.
-
-    Attributes:
-        trouble: A sentence for an operator, while callers cannot be checked.
     """
 
     def __init__(
@@ -63,7 +61,7 @@ class Authenticator:
         self._service = service
         self._keys = keys
         self._clock = clock
-        self.trouble = ""
+        self._unread: set[str] = set()
         self._providers: Mapping[str, Jwks] = {
             issuer: Jwks(issuer, fetch=fetch, clock=ticks) for issuer in settings.issuer_list
         }
@@ -74,25 +72,36 @@ class Authenticator:
         Raises:
             AuthRefused: They prove nothing.
         """
-        try:
-            found = await self._found(bearer_of(authorization))
-        except AuthRefused as error:
-            if error.unchecked:
-                self.trouble = UNCHECKED
-            raise
-        self.trouble = ""
-        return found
-
-    async def _found(self, text: str) -> Principal:
+        text = bearer_of(authorization)
         if text.startswith(PREFIX) and self.settings.mode is AuthMode.API_KEY:
-            return owner_of_key(text, self._stored(), self._clock())
+            with self._reading(KEYS):
+                return owner_of_key(text, self._stored(), self._clock())
         token = taken_apart(text)
         issuer = token.claims.get("iss")
         if issuer == ISSUER:
-            return await self._service.verified(token, self._clock())
+            with self._reading(ISSUER):
+                return await self._service.verified(token, self._clock())
         if self.settings.mode is not AuthMode.OIDC or not isinstance(issuer, str):
             raise AuthRefused(Why.ISSUER)
         return await self._verified(token, issuer)
+
+    @property
+    def trouble(self) -> str:
+        """A sentence for an operator, while something cannot be read that callers are checked with."""
+        return UNCHECKED if self._unread else ""
+
+    @contextmanager
+    def _reading(self, source: str) -> Iterator[None]:
+        """Note whether a source could be read, whatever it says of a caller."""
+        try:
+            yield
+        except AuthRefused as error:
+            if error.unchecked:
+                self._unread.add(source)
+                raise
+            self._unread.discard(source)
+            raise
+        self._unread.discard(source)
 
     def _stored(self) -> Sequence[ApiKey]:
         try:
@@ -106,7 +115,8 @@ class Authenticator:
             raise AuthRefused(Why.ISSUER)
         if token.algorithm not in self.settings.algorithm_list:
             raise AuthRefused(Why.ALGORITHM)
-        keys = await provider.keys(token.key_id)
+        with self._reading(issuer):
+            keys = await provider.keys(token.key_id)
         check_signature(token, keys, self.settings.algorithm_list)
         rules = Rules(
             issuer,

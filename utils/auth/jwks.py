@@ -54,13 +54,14 @@ class Jwks:
         """The keys, read again where they are old, or where none has this id.
 
         Raises:
-            AuthRefused: The provider cannot be asked, and what is known is too old.
+            AuthRefused: The provider cannot be asked, and what is known is too old, or has no key of this id.
         """
         if self._wants(key_id):
             async with self._lock:
                 if self._wants(key_id):
                     await self._read()
-        if self._clock() - self._read_at > STALE_SECONDS:
+        rotated = self._failed and bool(key_id) and all(key.get("kid") != key_id for key in self._keys)
+        if rotated or self._clock() - self._read_at > STALE_SECONDS:
             raise AuthRefused(Why.KEYS_UNAVAILABLE)
         return self._keys
 

@@ -47,9 +47,11 @@ class _Conversation(NamedTuple):
     config: RunnableConfig
 
     async def messages(self) -> list[BaseMessage]:
-        """All of it; empty where it was deleted."""
+        """All of it that the model's provider took; empty where it was deleted."""
+        from utils.context.refused import TURN_LEFT_OUT, accepted_messages
+
         state = await self.built.graph.aget_state(self.config)
-        return list(state.values.get("messages", ()))
+        return [each for each in accepted_messages(state.values) if each.content != TURN_LEFT_OUT]
 
 
 def owner_of_request(request: AgentRequest) -> str | None:

@@ -19,11 +19,13 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.compaction import Compaction
+from utils.errors import ContentRefused
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
 SUMMARY = "They spoke of services."
 ASKS = "Write the summary alone"
 WINDOW = "8000"
+FORBIDDEN = "a forbidden word"
 
 
 class SlowWriter:
@@ -40,6 +42,8 @@ class SlowWriter:
             self.wanted.set()
             self.written.append("\n".join(str(message.content) for message in messages))
             return ScriptedReply(SUMMARY, gate=self.may_write)
+        if FORBIDDEN in str(messages):
+            return ScriptedReply(error=ContentRefused("The model provider refused the request."))
         if last.type == "human" and "hotel" in str(last.content):
             return calls(call("where"))
         return ScriptedReply("Noted.")
@@ -138,6 +142,22 @@ async def test_a_summary_is_kept_and_shown_though_the_view_has_shrunk_further_me
     kept = await stored(agent)
     assert kept.written == SUMMARY
     assert SUMMARY in kept.summary
+
+
+async def test_what_was_refused_meanwhile_comes_back_with_no_summary(tmp_path: Path):
+    agent, writer = host(tmp_path)
+    number = await until_summary_is_wanted(agent, writer)
+    with pytest.raises(ContentRefused):
+        words = " ".join(f"Put {FORBIDDEN} on host-{each} by May {each}." for each in range(1, 30))
+        await say(agent, f"{words} {LONG * 6}", number)
+    for more in range(number + 1, number + 5):
+        await say_much(agent, more)
+    await idle(agent, writer)
+    kept = await stored(agent)
+    assert kept.written == SUMMARY
+    assert FORBIDDEN not in str(kept)
+    assert not any(FORBIDDEN in text for text in writer.written)
+    await say_much(agent, number + 5)
 
 
 async def test_what_is_made_while_the_user_is_asked_is_kept_after_the_answer(tmp_path: Path):

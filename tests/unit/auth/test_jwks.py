@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.auth.keys import rsa_key
 from tests.e2e.auth.provider import GOOD, Provider, provider
 from utils.auth.api_keys import KeyFile
-from utils.auth.authenticator import Authenticator
+from utils.auth.authenticator import UNCHECKED, Authenticator
 from utils.auth.jwks import FRESH_SECONDS, RETRY_SECONDS, STALE_SECONDS
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.service_tokens import ServiceTokens, new_private_key
@@ -86,6 +86,21 @@ async def test_known_keys_are_taken_for_an_hour_while_the_provider_is_out(tmp_pa
         idp.out = False
         clock.now += RETRY_SECONDS
         assert await why(known, token) is None
+
+
+async def test_a_new_key_that_cannot_be_read_yet_is_not_taken_for_a_wrong_one(tmp_path: Path) -> None:
+    async with knowing(tmp_path) as (idp, known, clock):
+        old, new = idp.token("desk"), rsa_key("rsa-2")
+        assert await why(known, old) is None
+        idp.out = True
+        clock.now += FRESH_SECONDS + 1
+        assert await why(known, idp.token("desk", key=new)) is Why.KEYS_UNAVAILABLE
+        assert known.trouble == UNCHECKED
+        assert await why(known, old) is None
+        idp.out, idp.keys[GOOD] = False, [new]
+        clock.now += RETRY_SECONDS
+        assert await why(known, old) is Why.UNKNOWN_KEY
+        assert known.trouble == "", "the provider was read, whatever it says of a token"
 
 
 async def test_a_provider_with_one_key_need_not_name_it(tmp_path: Path) -> None:

@@ -157,6 +157,16 @@ async def test_a_caller_with_all_its_turns_under_way_waits_and_another_one_is_se
     assert await house.settled("c") == ["completed"]
 
 
+async def test_where_nothing_is_set_a_caller_may_have_three_quarters_of_the_turns_under_way() -> None:
+    house = House(Executor(), max_turns=4, caller_turns=None)
+    house.executor.gate.clear()
+    await house.submit(turn("a"), turn("b"), turn("c"))
+    with pytest.raises(TooManyRequests):
+        await house.submit(turn("d"))
+    house.executor.gate.set()
+    assert await house.settled("a", "b", "c") == ["completed"] * 3
+
+
 class FailingRuns(MemoryRuns):
     async def put(self, row: RunRow) -> None:
         raise StorageError("The database failed. Try again.")

@@ -153,7 +153,7 @@ class House:
     runs: RunStore = field(default_factory=MemoryRuns)
     max_turns: int = 10
     max_waiting: int = 10
-    caller_turns: int = 0
+    caller_turns: int | None = 0
     stop_seconds: float = 5.0
 
     def __post_init__(self) -> None:

@@ -72,3 +72,10 @@ async def test_a_place_is_free_again_when_its_try_is_given_up() -> None:
         await asyncio.gather(waiting, return_exceptions=True)
     async with slots.taken("bob", "b.example"):
         assert waiting.cancelled()
+
+
+async def test_a_caller_that_waits_for_its_own_places_takes_none_of_a_host_from_another_one() -> None:
+    async with Hanging(PushPlaces(of_all=8, of_owner=2, of_host=2)) as hanging:
+        assert await hanging.hang("ann", "down.example", 2) == 2
+        assert await hanging.hang("ann", "up.example", 5) == 0
+        assert await hanging.hang("bob", "up.example", 1) == 1

@@ -29,7 +29,9 @@ from utils.a2a_common.client.one_stream import Own, read_out, until_silent, wait
 from utils.a2a_common.client.peer_errors import (
     AgentBusy,
     ConnectionLost,
+    CredentialsRefused,
     NoProgress,
+    NotAuthorised,
     OutcomeUnclear,
     PeerError,
     RequestRefused,
@@ -119,8 +121,8 @@ async def follow_message(
         async with aclosing(following.resumed()) as events:
             async for event in events:
                 yield event
-    except _BROKEN as error:
-        if connection.knows_repeated:
+    except (*_BROKEN, RequestRefused) as error:  # such as an agent that has lost the task
+        if connection.knows_repeated or isinstance(error, CredentialsRefused | NotAuthorised):
             raise
         raise OutcomeUnclear(error) from error
 

@@ -53,7 +53,8 @@ class DistributedEngine(TurnEngine):
         queue: The queue of all replicas.
         max_turns: Most turns that this replica runs at the same time.
         max_waiting: Most turns that wait, over all replicas.
-        caller_turns: Most turns of one caller that run or wait, over all replicas; 0 for no limit.
+        caller_turns: Most turns of one caller that run or wait, over all replicas; 0 for no limit, `None` for a share of
+            the turns that all replicas run at the same time.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class DistributedEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
-        caller_turns: int = 0,
+        caller_turns: int | None = 0,
     ) -> None:
         super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns)
         self._queue = queue
@@ -163,8 +164,8 @@ class DistributedEngine(TurnEngine):
             if place.task_busy:
                 await self._check_same(turn)
                 return
-            if self._caller_turns:  # nobody else adds a turn meanwhile, on no replica
-                self._check_share(await self._runs.count(turn.owner))
+            if self._caller_turns != 0:  # nobody else adds a turn meanwhile, on no replica
+                self._check_share(await self._runs.count(turn.owner), place.load.places)
             if not place.load.takes(self._most_waiting):
                 raise Overloaded(self._pace.retry_after(place.load.waiting))
             job = Job(turn, None, contextvars.copy_context())

@@ -34,7 +34,7 @@ class LocalEngine(TurnEngine):
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
         max_waiting: Most turns that wait.
-        caller_turns: Most turns of one caller that run or wait; 0 for no limit.
+        caller_turns: Most turns of one caller that run or wait; 0 for no limit, `None` for a share of `max_turns`.
     """
 
     def __init__(
@@ -45,10 +45,11 @@ class LocalEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
-        caller_turns: int = 0,
+        caller_turns: int | None = 0,
     ) -> None:
         super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns)
         self._line = Line(max_turns, max_waiting)
+        self._max_turns = max_turns
 
     async def works_on(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled."""
@@ -107,7 +108,8 @@ class LocalEngine(TurnEngine):
             raise Draining(RESTART_SECONDS)
         if self.under_way(turn.task_id):
             raise TaskBusy
-        self._check_share(sum(job.turn.owner == turn.owner for job in self._jobs.values()))
+        of_caller = sum(job.turn.owner == turn.owner for job in self._jobs.values())
+        self._check_share(of_caller, self._max_turns)
         if not self._line.takes(turn.conversation):
             raise Overloaded(self._pace.retry_after(self._line.waiting))
         job = Job(turn, call, contextvars.copy_context())

@@ -41,6 +41,9 @@ Result = TypeVar("Result")
 LEAST_REST = 1.0
 """Least seconds that work which is stopped has to end, whatever the grace is."""
 
+CALLER_SHARE = 0.75
+"""Part of the turns that may run which one caller may have under way, where nothing else is set."""
+
 SETTLING_SECONDS = 5.0
 """Longest wait for the run of a settled turn to return, before a message that follows it is refused."""
 
@@ -55,11 +58,11 @@ class TurnEngine(ABC):
         runs: Keeps the accepted turns.
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
-        caller_turns: Most turns of one caller that run or wait; 0 for no limit.
+        caller_turns: Most turns of one caller that run or wait; 0 for no limit, `None` for three quarters of those that may run.
     """
 
     def __init__(
-        self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int, caller_turns: int
+        self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int, caller_turns: int | None
     ) -> None:
         self._tasks = tasks
         self._runs = runs
@@ -120,13 +123,19 @@ class TurnEngine(ABC):
             StorageError: That cannot be learned.
         """
 
-    def _check_share(self, under_way: int) -> None:
+    def _check_share(self, under_way: int, places: int) -> None:
         """Leave places for others: a caller with as many turns under way as one may have gets no further one.
+
+        Args:
+            under_way: Turns of the caller that run or wait.
+            places: Turns of all callers that may run at once, over all replicas.
 
         Raises:
             TooManyRequests: It has.
         """
-        if self._caller_turns and under_way >= self._caller_turns:
+        share = max(1, int(places * CALLER_SHARE))
+        most = share if self._caller_turns is None else self._caller_turns
+        if most and under_way >= most:
             raise TooManyRequests(self._pace.retry_after(under_way))
 
     @abstractmethod

@@ -19,8 +19,10 @@ from utils.a2a_common.graph.constraint_finder import ConstraintFinder, Found
 from utils.context.compaction import Compaction
 from utils.context.middleware import SUMMARIES, Ahead
 from utils.context.overtaken import brought_up
+from utils.context.refused import Refused, decisions_without, without_refused
 from utils.context.worker_thread import call, is_large
 from utils.events import Usage
+from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -161,15 +163,23 @@ class AfterTurn:
                 return
             if not messages:
                 return
-            now = Compaction.from_state(state.values.get("compaction"))
-            done = Compaction.from_state(made.compaction)
-            kept = await call(is_large(messages), brought_up, messages, done, now, self._context.counter)
+            refused, whole = Refused.from_state(state.values), with_ids(messages)
+            shown = without_refused(whole, refused)
+            now, done = (
+                decisions_without(Compaction.from_state(each), whole, shown, refused)
+                for each in (state.values.get("compaction"), made.compaction)
+            )
+            kept = await call(is_large(messages), brought_up, shown, done, now, self._context.counter)
             update = _cost(state.values, SUMMARIES, made.usage)
             if kept != now:
                 await self._context.keep(thread, made.artifacts)
                 update["compaction"] = kept.as_state()
             if update:
                 await built.update(config, update)
+
+    def forget(self, thread: str) -> None:
+        """Drop what was made for a conversation that is forgotten."""
+        self._held.pop(thread, None)
 
     def _hold(self, thread: str, made: Ahead) -> None:
         self._held[thread] = made

@@ -189,7 +189,7 @@ class GraphRun:
                 and not self._request.suspended.is_set()
             ):
                 await close_open_calls(self._graph, self._config, await self._graph.aget_state(self._config))
-            if self._refused and not self._turn.waits:
+            if self._refused and not self._turn.waits and not self._request.suspended.is_set():
                 await self._leave_out(self._refused)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesAsked, rules_payload
+from utils.context.refused import accepted_messages
 from utils.context.state import edits_of, pinned_of
 from utils.events import AgentEvent, Completed, MetadataReported, TextDelta
 from utils.messages.transcript import with_ids
@@ -42,13 +43,13 @@ async def rule_events(
 def _rules(values: Mapping[str, Any]) -> list[str]:
     from utils.context.constraints import constraints_in
 
-    messages = with_ids(values.get("messages", ()))
+    messages = with_ids(accepted_messages(values))
     return [each.text for each in constraints_in(messages, pinned_of(values), edits_of(values))]
 
 
 def _edit(known: Sequence[str], asked: RulesAsked, values: Mapping[str, Any]) -> list[str] | None:
     """The change to store: what is done, the rule, and the message that it comes after."""
-    messages = with_ids(values.get("messages", ()))
+    messages = with_ids(accepted_messages(values))
     after = str(messages[-1].id) if messages else ""
     if asked.add:
         return ["add", asked.add, after] if asked.add not in known else None

@@ -244,26 +244,19 @@ def _conversations(service: AgentService, engine: TurnEngine) -> list[Conversati
     return [Conversations(service.log, engine, deletion, service.deletion.titles)]
 
 
-def _turns_of_one(service: AgentService, settings: ServerSettings) -> int:
-    """Most turns of one caller that run or wait; 0 for no limit. The others always find places that are free."""
-    if settings.caller_turns is not None:
-        return settings.caller_turns
-    return max(1, settings.max_concurrent_turns * 3 // 4) if service.authenticator is not None else 0
-
-
 def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
     runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
-    limits = {
-        "max_turns": settings.max_concurrent_turns,
-        "max_waiting": settings.max_waiting_turns,
-        "caller_turns": _turns_of_one(service, settings),
-    }
+    known = service.authenticator is not None
+    caller_turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
+    most = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, **limits)
+        return LocalEngine(service.log, service.runs, runner, caller_turns=caller_turns, **most)
     from utils.a2a_common.engine.distributed import DistributedEngine
 
-    engine = DistributedEngine(service.log, service.runs, runner, service.queue, **limits)
+    engine = DistributedEngine(
+        service.log, service.runs, runner, service.queue, caller_turns=caller_turns, **most
+    )
     service.log.elsewhere.works_on = engine.works_on
     return engine
 

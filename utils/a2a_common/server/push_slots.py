@@ -16,7 +16,7 @@ class PushPlaces:
     Attributes:
         of_all: Over all webhooks.
         of_owner: Of the tasks of one caller. Callers without a name are one, so that it is half of all.
-        of_host: To one host and port: a receiver that is down hangs every webhook of it.
+        of_host: Of one caller to one host and port: a receiver that is down hangs every webhook of it.
     """
 
     of_all: int = 64
@@ -25,7 +25,7 @@ class PushPlaces:
 
 
 class PushSlots:
-    """Lets a try begin. One that waits for its host keeps no place of its owner, and one that waits for these none of all.
+    """Lets a try begin. One that waits keeps no place that another caller could take.
 
     Args:
         places: How many there are.
@@ -39,13 +39,13 @@ class PushSlots:
     @asynccontextmanager
     async def taken(self, owner: str, host: str) -> AsyncIterator[None]:
         """A place for a try, within the block."""
-        of_host = self._slots("host", host, self._places.of_host)
-        of_owner = self._slots("owner", owner, self._places.of_owner)
+        of_host = self._slots(owner, host, self._places.of_host)
+        of_owner = self._slots(owner, "", self._places.of_owner)
         async with of_host, of_owner, self._all:
             yield
 
-    def _slots(self, kind: str, name: str, places: int) -> asyncio.Semaphore:
-        found = self._each.get((kind, name))
+    def _slots(self, owner: str, host: str, places: int) -> asyncio.Semaphore:
+        found = self._each.get((owner, host))
         if found is None:
-            found = self._each[kind, name] = asyncio.Semaphore(places)
+            found = self._each[owner, host] = asyncio.Semaphore(places)
         return found
