@@ -374,8 +374,7 @@ class BaseLangGraphAgent(ABC):
         Raises:
             StorageError: The stored texts cannot be deleted.
         """
-        self._after.forget(thread_id)
-        await self._middlewares.context.forget(thread_id)
+        await self._after.forget(thread_id)
         await self.runtime.checkpointer.adelete_thread(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:

@@ -147,8 +147,8 @@ async def test_a_summary_is_kept_and_shown_though_the_view_has_shrunk_further_me
 async def test_what_was_refused_meanwhile_comes_back_with_no_summary(tmp_path: Path):
     agent, writer = host(tmp_path)
     number = await until_summary_is_wanted(agent, writer)
+    words = " ".join(f"Put {FORBIDDEN} on host-{each} by May {each}." for each in range(1, 30))
     with pytest.raises(ContentRefused):
-        words = " ".join(f"Put {FORBIDDEN} on host-{each} by May {each}." for each in range(1, 30))
         await say(agent, f"{words} {LONG * 6}", number)
     for more in range(number + 1, number + 5):
         await say_much(agent, more)

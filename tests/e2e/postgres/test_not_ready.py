@@ -42,7 +42,7 @@ async def test_an_agent_whose_database_is_away_says_that_it_is_the_database(unst
             await asyncio.sleep(0.05)
     detail = away.json()["detail"]
     assert detail.startswith(
-        "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL does not answer."
+        "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL does not let this process in."
     )
     assert "disk" not in detail
     assert SECRET not in detail

@@ -188,6 +188,17 @@ def test_what_is_text_is_sent_as_text_whatever_browsers_call_it(served, open_tab
     assert served.agent.answers[-1] == [(name, "text/plain", 3)]
 
 
+def test_what_is_text_is_sent_as_text_also_before_the_card_was_read(served, open_tab):
+    tab = open_tab(served.url)
+    tab.page.route("**/.well-known/agent-card.json", lambda route: None)  # it is never answered
+    tab.page.reload()
+    attach(tab.page, "main.py", "text/x-python", b"a,b")
+    expect(tab.page.locator(".composer .label", has_text="main.py")).to_be_visible()
+    tab.ask("file please")
+    expect(tab.page.get_by_role("img", name="dot.png")).to_be_visible()
+    assert served.agent.answers[-1] == [("main.py", "text/plain", 3)]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

@@ -177,9 +177,14 @@ class AfterTurn:
             if update:
                 await built.update(config, update)
 
-    def forget(self, thread: str) -> None:
-        """Drop what was made for a conversation that is forgotten."""
+    async def forget(self, thread: str) -> None:
+        """Delete the stored texts of a conversation, and drop what was made for it.
+
+        Raises:
+            StorageError: The texts cannot be deleted.
+        """
         self._held.pop(thread, None)
+        await self._context.forget(thread)
 
     def _hold(self, thread: str, made: Ahead) -> None:
         self._held[thread] = made

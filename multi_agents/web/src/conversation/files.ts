@@ -36,13 +36,20 @@ export function partsOf(message: AppendMessage): A2APart[] {
 
 const TEXT = /\.(txt|log|csv|tsv|ya?ml|toml|ini|cfg|conf|env|xml|html?|css|rst|adoc|diff|patch|sql|tf|hcl|proto|sh|bash|ps1|py|rb|php|pl|lua|r|js|jsx|ts|tsx|go|rs|java|kt|scala|swift|c|h|cc|cpp|hpp|cs)$|^(Dockerfile|Makefile|Jenkinsfile)$/i;
 
-/** The media type of a file. What is text to an agent is plain text, whatever browsers call it: `video/mp2t` for TypeScript, nothing for YAML. */
+/**
+ * The media type of a file. What is text to an agent is plain text, whatever browsers call it: `video/mp2t` for TypeScript, nothing for YAML.
+ * So it is too for an agent that names no types, and while its card was not read.
+ */
 function typeOf(file: File, modes: readonly string[]): string {
   const own = /\.(md|markdown)$/i.test(file.name) ? "text/markdown" : /\.json$/i.test(file.name) ? "application/json" : "";
-  if (own) return takes(modes, own) ? own : "text/plain";
-  if (file.type.startsWith("text/") && takes(modes, file.type)) return file.type;
+  if (own) return names(modes, own) ? own : "text/plain";
+  if (file.type.startsWith("text/") && names(modes, file.type)) return file.type;
   if (TEXT.test(file.name) || file.type.startsWith("text/")) return "text/plain";
   return file.type || "application/octet-stream";
+}
+
+function names(modes: readonly string[], type: string): boolean {
+  return modes.length > 0 && takes(modes, type);
 }
 
 function takes(modes: readonly string[], type: string): boolean {
