@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import AsyncExitStack
 from typing import Self
 
@@ -27,6 +28,8 @@ class Hanging:
     async def __aexit__(self, *_: object) -> None:
         self.end.set()
         await asyncio.gather(*self.tries)
+        self.tries.clear()
+        gc.collect()
         assert not self.slots._each, "nothing is kept of hosts and callers without a try"
 
     async def hang(self, owner: str, host: str, times: int) -> int:
