@@ -40,10 +40,14 @@ def asked_change(text: str) -> Change | None:
     return None
 
 
+def speaks_of_github(text: str) -> bool:
+    """Whether a text names a repository or something that GitHub has."""
+    return entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
+
+
 def changes_github(text: str) -> bool:
     """Whether a text asks for a change of something that GitHub has."""
-    at_github = entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
-    return at_github and asked_change(text) is not None
+    return speaks_of_github(text) and asked_change(text) is not None
 
 
 def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import asked_change, changes_github, changing
+from utils.llm.offline.changes import asked_change, changes_github, changing, speaks_of_github
 from utils.llm.offline.followup import points_back, without_opening
-from utils.llm.offline.grammar import FORMS, WORDS, part
+from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.kinds import Kind, kinds_of
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.outside import ACTIONS, OUTSIDE
+from utils.llm.offline.particulars import masked, without_denied
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out
@@ -25,10 +25,10 @@ ABSTAIN = 0.36
 """Below it no tool is near enough. This and the weights below were chosen on the `tune` split of tests/eval."""
 ABSTAIN_NAMED = 0.15
 """The same where the sentence names a repository and the tool takes one: that says a lot already."""
-STATED = 0.05
-"""How much nearer to a request of `OUTSIDE` than to every tool words must be that are no question, to be declined."""
-OUTSIDE_FROM = 0.33
-"""Closeness to a request of `OUTSIDE` from which a question is declined rather than looked up."""
+TOLD = 0.5
+"""Share of a kind from which a request is taken for one of it."""
+ASKED = 0.65
+"""The same of a question, to be declined rather than looked up."""
 DESCRIPTION = 0.9
 """Weight of a tool's description against its examples."""
 COMPANY = 0.2
@@ -46,16 +46,6 @@ ASKS_BESIDE = 0.3
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
-_PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
-_HALF_NAMED = re.compile(
-    rf"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!(?:{part('compound')})-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
-)
-"""A name as repositories have it, without its owner: "the last release of hello-world"."""
-_ORDERS = (
-    frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - WORDS["asking"] - WORDS["stop"]
-)
-"""Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
-_ADDRESSES = re.compile(r"https?://\S+")
 
 
 class Route(NamedTuple):
@@ -63,26 +53,6 @@ class Route(NamedTuple):
 
     tool: ToolSpec | None
     score: float
-
-
-def _without_denied(text: str) -> str:
-    """A text without what it does not ask for, where it asks for something else that a repository has."""
-    rest = FORMS["denied"].sub(" ", text)
-    return rest if FORMS["has"].search(rest) else text
-
-
-@lru_cache(maxsize=4096)
-def masked(text: str) -> str:
-    """A sentence without its particulars, so that only what is asked for counts."""
-    text = _ADDRESSES.sub("an address", links_in_words(text))
-    named = entities.repository_text(text)
-    if named:
-        text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
-    elif FORMS["has"].search(text):
-        text = _HALF_NAMED.sub(" ", text)
-    text = text.replace(entities.path(text) or "\0", "file")
-    text = FORMS["sought"].sub(r"\1 something", _without_denied(text))
-    return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
 
 def about_the_product(text: str) -> bool:
@@ -98,11 +68,15 @@ def route(
     declared = changing(clause, tools)
     if declared:
         return _change(clause, declared, similarity)
+    kinds = kinds_of(clause, similarity.embedder)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     changes = asked_change(clause) is not None and continued
-    of_github = changes_github(clause) or changes or _of_rows(clause)
-    if repositories and of_github:
+    told = kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause)
+    told = told or _rows_alone(clause)
+    told = told or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
+    of_documents = kinds.get(Kind.DOCUMENTS, 0.0) >= ASKED
+    if repositories and not of_documents and (changes_github(clause) or changes or told):
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
@@ -123,23 +97,28 @@ def route(
     if not scored:
         return Route(None, 0.0)
     best, tool = scored[0]
-    orders = is_order(clause)
-    elsewhere = _elsewhere(tuple(text for each in tools for text in each.examples), asks=not orders)
-    near = [1.0] if FORMS["sum"].match(clause) else similarity.to_each(masked(clause), elsewhere)
-    outside = max(near, default=0.0)
-    enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
-    if best >= max(enough, outside):
-        return Route(tool, best)
+    foreign = is_foreign(clause)
+    of_it = named and tool.takes_repository and not foreign
+    enough = ABSTAIN_NAMED if of_it else min(ABSTAIN, asks_from)
     searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
-    asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
-    least = max(best, OUTSIDE_FROM) if asks else best + STATED
-    if (
-        library
-        and not (orders and library.delegates)
-        and (outside < least or FORMS["product"].search(clause))
-    ):
+    asks = foreign or bool(FORMS["question"].search(clause))
+    ours = tool.is_library or tool.about_repositories or best < enough
+    nobodys = ours and not named and _is_nobodys(clause, kinds, asks=asks or searches)
+    if best >= enough and not nobodys:
+        return Route(tool, best)
+    if library and not nobodys:
         return Route(library, best)
     return Route(None, best)
+
+
+def _is_nobodys(clause: str, kinds: Mapping[Kind, float], *, asks: bool) -> bool:
+    """Whether no agent here can do what is asked. A question is looked up in doubt."""
+    if FORMS["product"].search(clause) or FORMS["has"].search(clause):
+        return False
+    wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
+    ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
+    nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
+    return bool(FORMS["sum"].match(clause)) or nobodys >= (ASKED if asks else TOLD)
 
 
 def _of_what_was_shown(clause: str) -> bool:
@@ -152,12 +131,10 @@ def _of_what_was_shown(clause: str) -> bool:
     )
 
 
-def _of_rows(clause: str) -> bool:
-    """Whether a clause speaks of an issue, a pull request or a run by its number, or of rows alone: "latest issue?"."""
-    numbered = (FORMS["rows"].fullmatch(each.noun) for each in entities.numbers(links_in_words(clause)))
+def _rows_alone(clause: str) -> bool:
+    """Whether a clause speaks of rows that GitHub has and of nothing else: "latest issue?"."""
     rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
-    alone = FORMS["rows"].search(clause) and not content_stems(rest)
-    return not about_the_product(clause) and bool(alone or any(numbered))
+    return bool(FORMS["rows"].search(clause)) and not content_stems(rest)
 
 
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
@@ -171,15 +148,6 @@ def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None
 def asks_of_a_repository(clause: str) -> bool:
     """Whether a text names something that a repository has."""
     return FORMS["has"].search(clause) is not None
-
-
-def is_order(clause: str) -> bool:
-    """Whether a text begins as an order of a kind that no agent takes: "book …"."""
-    first = FORMS["first_word"].match(clause)
-    if first is None or first[1].lower() not in _ORDERS:
-        return False
-    polite = clause[: first.start(1)].strip() != ""
-    return polite or not FORMS["question"].search(clause.rstrip(" ?"))  # "could you … and book a room?"
 
 
 def _names_what_is_on_github(clause: str) -> bool:
@@ -205,21 +173,6 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=64)
-def _elsewhere(examples: tuple[str, ...], *, asks: bool) -> Sequence[str]:
-    """Examples of what belongs to no tool, without those that a tool here has nearly the like of.
-
-    Remembered, since an agent has the same few sets of tools in every request, and all are compared with all.
-    """
-    own = [set(content_stems(example)) for example in examples]
-    texts = OUTSIDE if asks else (*OUTSIDE, *ACTIONS)
-    return tuple(text for text in texts if not _is_like_one_of(set(content_stems(text)), own))
-
-
-def _is_like_one_of(stems: set[str], own: Sequence[set[str]]) -> bool:
-    return any(len(stems & each) * 2 >= max(1, min(len(stems), len(each))) for each in own)
-
-
 def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], similarity: Similarity) -> Route:
     """The tool for a change: by its examples alone, since what it lacks is asked for, and never a tool that reads."""
     plain = masked(entities.without_quotes(clause))
@@ -238,7 +191,7 @@ def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> li
     text = links_in_words(clause)
     plain, own_words = (
         masked(clause),
-        spelled_out(_without_denied(text.replace(entities.path(text) or "\0", " "))),
+        spelled_out(without_denied(text.replace(entities.path(text) or "\0", " "))),
     )
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
@@ -291,8 +244,10 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
             score += _agreement(bool(documents & needed), has)
         else:
             score += FITS / 2 if has else 0.0  # a folder may be meant
+    named = entities.repository(text) is not None
+    if not named and tool.accepts(*NAMES["owner"]) and not tool.takes_repository:
+        score += FITS if entities.owner(text) else 0.0
     if any(other.takes_repository for other in tools):
-        named = entities.repository(text) is not None
         score += _agreement(tool.takes_repository, named, not named and not tool.about_repositories)
     return score
 

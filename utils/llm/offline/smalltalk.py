@@ -10,6 +10,7 @@ from enum import Enum
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
+from utils.llm.offline.kinds import Kind, kinds_of
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.similarity import Similarity
 
@@ -32,6 +33,8 @@ LONGEST_LIKE = 30
 """The same by the nearest example."""
 LIKE = 0.42
 """Closeness to an example from which a message is small talk. No question of tests/eval on documents or GitHub is above 0.39."""
+TALKS = 0.8
+"""Share of the network of kinds from which it is small talk, however far its nearest example is."""
 _KINDS = tuple(
     (Talk(kind), pattern(f"{part('talk_before')}(?:{whole(forms)}){part('talk_after')}"))
     for kind, forms in LEXICON["talk"].items()
@@ -75,7 +78,8 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
         return None
     near = similarity.to_each(text, [example for _, example in _EXAMPLES])
     best = max(range(len(near)), key=near.__getitem__)
-    return _EXAMPLES[best][0] if near[best] >= LIKE else None
+    talks = near[best] >= LIKE or kinds_of(text, similarity.embedder).get(Kind.TALK, 0.0) >= TALKS
+    return _EXAMPLES[best][0] if talks else None
 
 
 def opens_with_a_greeting(text: str) -> bool:

@@ -11,7 +11,7 @@ from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.route import asks_of_a_repository, is_order
+from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.words import content_stems, words
 from utils.messages.sentences import orders
 
@@ -46,7 +46,7 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
 
 
 def _only_states(text: str) -> bool:
-    if is_order(text) or orders(text) or FORMS["asks_inside"].search(text):
+    if orders(text) or FORMS["asks_inside"].search(text):
         return False
     if len(words(text)) == 1 or FORMS["states"].search(text):
         return True

@@ -1,0 +1,76 @@
+"""What kind a request is, by the network of kinds."""
+
+import numpy as np
+import pytest
+
+from tests.eval import routing
+from tests.eval.kinds.__main__ import as_text, joined, learn, measured, written
+from utils.llm.offline import kinds
+from utils.llm.offline.kinds import Kind, kinds_of
+
+FEW = 3
+"""Words of a sentence that two people may well write alike: "hi there"."""
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return routing.model().embedder
+
+
+def _told(text, embedder):
+    shares = kinds_of(text, embedder)
+    return max(shares, key=lambda kind: shares[kind])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Which folder holds the conversations after a reboot?", Kind.DOCUMENTS),
+        ("how would one shut the merge button off for the agent", Kind.DOCUMENTS),
+        ("anything red on acme/rocket since lunch", Kind.GITHUB),
+        ("which labels does #12 of acme/rocket carry", Kind.GITHUB),
+        ("acme/rocket #12 can go, shut it please", Kind.CHANGE),
+        ("stick a thumbs up on pull request 9 of acme/rocket", Kind.CHANGE),
+        ("book a flight to Oslo for the two of us", Kind.OUTSIDE),
+        ("cheers, you made my evening", Kind.TALK),
+    ],
+)
+def test_a_request_is_told_by_what_it_means(embedder, text, kind):
+    assert _told(text, embedder) is kind
+
+
+@pytest.mark.long
+def test_of_the_blind_sets_that_were_not_learnt_from_nineteen_questions_in_twenty_are_told_right(embedder):
+    told = [_told(text, embedder) is kind for _, text, kind in measured()]
+    assert sum(told) >= 0.95 * len(told)
+
+
+def test_no_question_of_a_blind_set_is_among_the_sentences_that_are_learnt_from():
+    learnt = {text.casefold() for text, _ in written() if len(text.split()) > FEW}
+    assert not [text for _, text, _ in measured() if text.casefold() in learnt]
+
+
+def test_shares_add_up_to_one_and_are_none_for_vectors_of_another_model(embedder):
+    class Other:
+        name, dimensions = "another", 3
+
+    assert sum(kinds_of("How do I upgrade?", embedder).values()) == pytest.approx(1)
+    assert kinds_of("How do I upgrade?", Other()) == kinds_of("How do I upgrade?", None) == {}
+    assert kinds_of(" \n", embedder) == {}
+
+
+def test_what_is_learnt_is_read_back_from_its_text(tmp_path, monkeypatch, embedder):
+    random = np.random.default_rng(3)
+    wanted = [list(Kind)[at % 5] for at in range(200)]
+    inputs = random.normal(size=(200, 389)) + [
+        [10.0 * (column == at % 5) for column in range(389)] for at in range(200)
+    ]
+    path = tmp_path / "weights.txt"
+    path.write_text(as_text(joined([learn(inputs, wanted, seed) for seed in (0, 1)])))
+    monkeypatch.setattr(kinds, "WEIGHTS", path)
+    monkeypatch.setattr(kinds, "features", lambda texts, _: inputs[[int(text) for text in texts]])
+    kinds._weights.cache_clear()
+    try:
+        assert [_told(str(at), embedder) for at in range(20)] == wanted[:20]
+    finally:
+        kinds._weights.cache_clear()

@@ -1,0 +1,38 @@
+"""A sentence without its particulars, so that only what is asked for counts."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from utils.llm.offline import entities
+from utils.llm.offline.grammar import FORMS, part
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.words import spelled_out
+
+_PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
+_HALF_NAMED = re.compile(
+    rf"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!(?:{part('compound')})-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
+)
+"""A name as repositories have it, without its owner: "the last release of hello-world"."""
+_ADDRESSES = re.compile(r"https?://\S+")
+
+
+@lru_cache(maxsize=4096)
+def masked(text: str) -> str:
+    """A sentence without the names and numbers in it."""
+    text = _ADDRESSES.sub("an address", links_in_words(text))
+    named = entities.repository_text(text)
+    if named:
+        text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
+    elif FORMS["has"].search(text):
+        text = _HALF_NAMED.sub(" ", text)
+    text = text.replace(entities.path(text) or "\0", "file")
+    text = FORMS["sought"].sub(r"\1 something", without_denied(text))
+    return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
+
+
+def without_denied(text: str) -> str:
+    """A text without what it does not ask for, where it asks for something else that a repository has."""
+    rest = FORMS["denied"].sub(" ", text)
+    return rest if FORMS["has"].search(rest) else text
