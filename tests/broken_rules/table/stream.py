@@ -153,10 +153,10 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "the model's whole message is said after its pieces",
                 "utils/a2a_common/graph/graph_run.py::GraphRun.events",
-                "for event in self._turn.translate(mode, part):\n    yield event",
-                "for event in self._turn.translate(mode, part):\n"
+                "for event in self._turn.translate(*part):\n    yield event",
+                "for event in self._turn.translate(*part):\n"
                 "    yield event\n"
-                "for event in self._turn.translate('messages', part) if mode == 'messages' else ():\n"
+                "for event in self._turn.translate(*part) if part[1] == 'messages' else ():\n"
                 "    yield event",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),

@@ -38,11 +38,11 @@ def nested_tables(folder: Path) -> None:
 
 
 def deep_folders(folder: Path) -> None:
-    """Deeper than a path can be written, which only steps through open folders can make."""
+    """Deeper than Python calls functions and than a path can be written, which only steps through open folders can make."""
     here = os.open(folder, os.O_RDONLY)
-    for _ in range(2_100):
-        os.mkdir("d", dir_fd=here)
-        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+    for _ in range(1_100):
+        os.mkdir("sub", dir_fd=here)
+        inner = os.open("sub", os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = inner
     os.close(here)

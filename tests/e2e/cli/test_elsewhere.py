@@ -14,14 +14,29 @@ from tests.e2e.cli.test_up import Scene, both_methods, read_until
 
 IMPORTS = "import utils.errors, agents, multi_agents"
 
+INSTALLED = ("-m", "multi_agents.cli")
+SMALL = (
+    "-c",
+    """
+from multi_agents.cli import main
+from multi_agents.cli.service import starter
 
-async def start_in(folder, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
+starter.SHARED_MODULES = ("utils.errors", "agents", "multi_agents")
+main.main()
+""",
+)
+"""The same with a fork server that imports the packages and little of them: all of them take it seconds of a processor."""
+
+
+async def start_in(
+    folder, *arguments: str, program: tuple[str, str] = INSTALLED, **environ: str
+) -> asyncio.subprocess.Process:
     """The command as it is installed: the folder where it is typed is not among those that are imported from."""
     folder.mkdir()
     for name in ("utils", "agents", "multi_agents"):
         (folder / f"{name}.py").write_text(f"raise SystemExit('{name} of the folder was imported')\n")
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "multi_agents.cli", *arguments),
+        *(sys.executable, "-P", *program, *arguments),
         env={**os.environ, **environ}, cwd=folder, stdin=PIPE, stdout=PIPE, stderr=PIPE,
     )  # fmt: skip
 
@@ -30,7 +45,7 @@ async def start_in(folder, *arguments: str, **environ: str) -> asyncio.subproces
 async def test_no_process_of_the_service_imports_them(tmp_path, method):
     scene = Scene(tmp_path, method=method, boss={"extra": IMPORTS}, one={"extra": IMPORTS})
     home = {"PLATFORM_ENGINEER_HOME": str(tmp_path), **scene.environ}
-    process = await start_in(tmp_path / "work", *scene.arguments, **home)
+    process = await start_in(tmp_path / "work", *scene.arguments, program=SMALL, **home)
     await read_until(process, b"The service is up")
     process.send_signal(signal.SIGINT)
     assert (await finish(process)).code == 130

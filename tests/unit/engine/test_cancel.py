@@ -107,6 +107,24 @@ async def test_a_task_that_has_ended_and_one_of_somebody_else_are_not_canceled()
     assert await house.settled("b") == ["completed"]
 
 
+async def test_a_task_that_has_ended_is_not_canceled_while_its_run_has_not_returned() -> None:
+    returns = asyncio.Event()
+
+    async def lingers(context, queue) -> None:
+        await answer(context, queue)
+        await returns.wait()
+
+    house = House(Executor(lingers))
+    await house.submit(turn("a"))
+    await house.events("a")
+    assert house.engine.under_way("a")
+    with pytest.raises(TaskNotCancelableError):
+        await house.engine.cancel("a", OWNER, CALL)
+    assert (house.executor.canceled, house.executor.stopped) == ([], [])
+    returns.set()
+    assert await house.settled("a") == ["completed"]
+
+
 async def test_a_cancel_goes_on_when_its_caller_leaves() -> None:
     house = House(Executor(endless))
     await house.submit(turn("a"))

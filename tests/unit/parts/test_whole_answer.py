@@ -13,5 +13,5 @@ FILE = FileBytes(b"x", "a.txt", "text/plain")
 @pytest.mark.parametrize(("origin", "end"), [("", Completed), ("github", Failed)])
 def test_a_file_of_its_own_may_be_the_whole_answer_of_a_graph(origin: str, end: type) -> None:
     turn, added = StreamTranslator("clerk"), ArtifactAdded([FILE], origin=origin)
-    assert turn.note(added)
+    assert list(turn.translate((), "custom", added)) == [added]
     assert [type(event) for event in turn.finish()] == [end]

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from multi_agents.cli.service.ready import look
 from utils.a2a_common.server.preload import SHARED_MODULES
@@ -226,10 +227,17 @@ async def test_nothing_is_forked_when_a_module_cannot_be_imported(tmp_path):
     assert "No module named 'not_there'" in (tmp_path / "server.log").read_text()
 
 
-async def test_what_the_agents_share_is_imported_without_a_thread_a_socket_a_setting_or_a_model(tmp_path):
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    """A fork server with all that agents share, whose own settings are wrong: importing that takes it seconds."""
     wrong = {"LLM_PROVIDER": "abacus", "PORT": "no port", "LOG_LEVEL": "LOUD", "EMBEDDINGS_PROVIDER": "?"}
-    async with scene(tmp_path, *SHARED_MODULES, **wrong) as made:
-        told = await made.told()
+    async with scene(tmp_path_factory.mktemp("shared"), *SHARED_MODULES, **wrong) as made:
+        yield made
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_what_the_agents_share_is_imported_without_a_thread_a_socket_a_setting_or_a_model(shared):
+    told = await shared.told()
     assert told["threads"] == 1
     assert told["looks"]
     assert told["left_alone"] > 100_000
@@ -251,18 +259,18 @@ runpy.run_module("agents.github", run_name="__main__", alter_sys=True)
 """
 
 
-async def test_an_agent_that_takes_questions_has_imported_hardly_more_than_its_own_modules(tmp_path):
+@pytest.mark.asyncio(loop_scope="module")
+async def test_an_agent_that_takes_questions_has_imported_hardly_more_than_its_own_modules(shared, tmp_path):
     home = {"PLATFORM_ENGINEER_HOME": str(tmp_path / "home")}
-    async with scene(tmp_path, *SHARED_MODULES) as made:
-        with loopback_socket() as listener:
-            port = listener.getsockname()[1]
-        process = await made.fork(ONLY_OWN, "--port", str(port), **home)
-        async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as http:
-            while not (await look(http, f"http://127.0.0.1:{port}")).ready:
-                assert process.returncode is None, made.output("job").read_text()
-                await asyncio.sleep(0.02)
-        os.kill(process.pid, signal.SIGTERM)
-        assert await process.wait() == 0
-    line = next(one for one in made.output("job").read_text().splitlines() if one.startswith("MODULES "))
+    with loopback_socket() as listener:
+        port = listener.getsockname()[1]
+    process = await shared.fork(ONLY_OWN, "--port", str(port), name="agent", **home)
+    async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as http:
+        while not (await look(http, f"http://127.0.0.1:{port}")).ready:
+            assert process.returncode is None, shared.output("agent").read_text()
+            await asyncio.sleep(0.02)
+    os.kill(process.pid, signal.SIGTERM)
+    assert await process.wait() == 0
+    line = next(one for one in shared.output("agent").read_text().splitlines() if one.startswith("MODULES "))
     further = [one for one in json.loads(line.removeprefix("MODULES ")) if not one.startswith("agents")]
     assert len(further) < 60, further

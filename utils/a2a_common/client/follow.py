@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from utils.a2a_common.client.arrival import Look, look_for
-from utils.a2a_common.client.decode import decode, decode_task, resubscribe_seconds
+from utils.a2a_common.client.decode import addressed, decode, decode_task, resubscribe_seconds
 from utils.a2a_common.client.events import (
     ENDED_STATES,
     SETTLED_STATES,
@@ -25,7 +25,7 @@ from utils.a2a_common.client.events import (
     StatusChanged,
     TaskSnapshot,
 )
-from utils.a2a_common.client.one_stream import Own, read_out, until_silent, waits
+from utils.a2a_common.client.one_stream import read_out, until_silent, waits
 from utils.a2a_common.client.peer_errors import (
     AgentBusy,
     ConnectionLost,
@@ -136,6 +136,27 @@ async def follow_task(
             yield event
 
 
+class _Own:
+    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
+
+    Args:
+        task_id: The task, where it is known before.
+    """
+
+    def __init__(self, task_id: str) -> None:
+        self._task_id, self._context_id = task_id, ""
+
+    def has(self, response: StreamResponse) -> bool:
+        """Whether an element of the stream belongs to it."""
+        task_id, context_id = addressed(response)
+        if (task_id or self._task_id) != (self._task_id or task_id):
+            return False
+        if (context_id or self._context_id) != (self._context_id or context_id):
+            return False
+        self._task_id, self._context_id = task_id or self._task_id, context_id or self._context_id
+        return True
+
+
 class _Following:
     """The state of following one task.
 
@@ -241,7 +262,7 @@ class _Following:
 
         What belongs to another task is left out. With `reply`, so is the task as it stood before the answer.
         """
-        own = Own(task_id)
+        own = _Own(task_id)
         async with aclosing(responses):
             async for response in responses:
                 self._heard = True

@@ -1,4 +1,4 @@
-"""Reading a stream of one task: what of it belongs to the task, until when it is read, and what it says of waiting."""
+"""Reading a stream of one task: until when it is read, and what it says of waiting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.client.decode import addressed, state_of
+from utils.a2a_common.client.decode import state_of
 from utils.a2a_common.client.events import WAITING_STATES, PeerEvent
 from utils.a2a_common.client.peer_errors import PeerError
 from utils.errors import PeerLimitExceeded, ProtocolViolation
@@ -17,27 +17,6 @@ if TYPE_CHECKING:
 
 _LAST_SECONDS = 0.5
 """How long a stream is read on after the end of its task, so that its connection can be used again."""
-
-
-class Own:
-    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
-
-    Args:
-        task_id: The task, where it is known before.
-    """
-
-    def __init__(self, task_id: str) -> None:
-        self._task_id, self._context_id = task_id, ""
-
-    def has(self, response: StreamResponse) -> bool:
-        """Whether an element of the stream belongs to it."""
-        task_id, context_id = addressed(response)
-        if (task_id or self._task_id) != (self._task_id or task_id):
-            return False
-        if (context_id or self._context_id) != (self._context_id or context_id):
-            return False
-        self._task_id, self._context_id = task_id or self._task_id, context_id or self._context_id
-        return True
 
 
 async def read_out(responses: AsyncGenerator[StreamResponse, None]) -> None:

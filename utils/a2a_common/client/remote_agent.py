@@ -102,7 +102,7 @@ class RemoteAgent:
 
         Args:
             call: The message.
-            report: Called with progress. Of a tool it is LangGraph's stream writer: `GraphRun.events` tells it on.
+            report: Called with progress. Of a tool it is LangGraph's stream writer: `StreamTranslator.translate` tells it on.
             named: Is told the id of the remote task as soon as it is known.
 
         Returns:

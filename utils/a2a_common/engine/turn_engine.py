@@ -170,8 +170,11 @@ class TurnEngine(ABC):
         job = self._jobs.get(task_id)
         if job is not None and job.turn.owner != owner:
             raise TaskNotFoundError
-        if job is None and await self._tasks.head(task_id, owner) is None:
+        head = await self._tasks.head(task_id, owner)
+        if job is None and head is None:
             raise TaskNotFoundError
+        if head is not None and head.status.state in TERMINAL:
+            raise TaskNotCancelableError
         while True:
             cancel = self._cancels.get(task_id)
             if cancel is None:

@@ -25,7 +25,7 @@ from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, S
 from utils.a2a_common.graph.user_message import Content, answer_text, user_content
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.context.refusals import REFUSED, TurnRefused
+from utils.context.refusals import REFUSED
 from utils.context.refused import Refused
 from utils.errors import ModelFailure
 from utils.events import AgentEvent, TextRestarted
@@ -97,14 +97,12 @@ class GraphRun:
     def __init__(self, built: BuiltGraph, agent: str, request: AgentRequest, config: RunnableConfig) -> None:
         self._built = built
         self._graph = built.graph
-        self._agents = built.agents
         self._takes = built.takes
         self._dated = built.dated
         self._request = request
         self._config = config
         self._asked: Sequence[Interrupt] = ()
         self._recovery: Recovery | None = None
-        self._refused: tuple[str, ...] = ()
         self._turn = StreamTranslator(
             agent,
             request.used,
@@ -166,17 +164,8 @@ class GraphRun:
             return
         try:
             async with aclosing(self._parts()) as parts:
-                async for namespace, mode, part in parts:
-                    if not self._is_shown(namespace):
-                        continue
-                    if isinstance(part, TurnRefused):
-                        self._refused = part.turns
-                        continue
-                    if mode == "custom":  # an event already, of a tool or a middleware
-                        if self._turn.note(part):
-                            yield part
-                        continue
-                    for event in self._turn.translate(mode, part):
+                async for part in parts:
+                    for event in self._turn.translate(*part):
                         yield event
         except ModelFailure:
             if self._turn.taken_back:
@@ -189,8 +178,8 @@ class GraphRun:
                 and not self._request.suspended.is_set()
             ):
                 await close_open_calls(self._graph, self._config, await self._graph.aget_state(self._config))
-            if self._refused and not self._turn.waits and not self._request.suspended.is_set():
-                await self._leave_out(self._refused)
+            if self._turn.refused and not self._turn.waits and not self._request.suspended.is_set():
+                await self._leave_out(self._turn.refused)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
         elif self.goes_on and not self._turn.said:
@@ -220,10 +209,6 @@ class GraphRun:
             durability="sync",
         )
         return run
-
-    def _is_shown(self, namespace: Sequence[str]) -> bool:
-        """Whether a part comes from the graph itself or from an agent that is a node of it, not from deeper inside."""
-        return not namespace or (len(namespace) == 1 and namespace[0].split(":")[0] in self._agents)
 
     def finish(self) -> Iterator[AgentEvent]:
         """The last events of the turn; the very last one ends it."""

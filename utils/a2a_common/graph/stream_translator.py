@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from utils.a2a_common.graph.reasoning_stream import ReasoningStream
 from utils.a2a_common.graph.tool_boundary import PROBLEM
+from utils.context.refusals import TurnRefused
 from utils.errors import ArgumentsRefused, OutcomeUnknown
 from utils.events import (
     AgentEvent,
@@ -67,6 +68,7 @@ class StreamTranslator:
         ledger: The calls of the turn that have no result yet.
         size: About how many tokens the conversation takes by now; `None` while no answer has said so.
         taken_back: Whether what was said last was taken back, and nothing said in its place.
+        refused: Turns that the model's provider refused; to be left out once the run is over.
     """
 
     def __init__(
@@ -98,9 +100,18 @@ class StreamTranslator:
         self._partial: Partial | None = None
         self.size: int | None = None
         self.taken_back = False
+        self.refused: tuple[str, ...] = ()
 
-    def translate(self, mode: str, part: Any) -> Iterator[AgentEvent]:
-        """The events of one part of the graph's stream that is of LangGraph's own; `note` takes in what is an event already."""
+    def translate(self, namespace: Sequence[str], mode: str, part: Any) -> Iterator[AgentEvent]:
+        """The events of one part of the graph's stream, where it is shown: what was done deeper inside is not.
+
+        Args:
+            namespace: The nodes that the part comes from; empty for the graph itself.
+            mode: One of `STREAM_MODES`. What comes as "custom" is an event already, of a tool or a middleware.
+            part: The part.
+        """
+        if not self._is_shown(namespace):
+            return
         if mode == "messages":
             message, metadata = part
             if (
@@ -114,8 +125,16 @@ class StreamTranslator:
         elif mode == "updates":
             for node, update in part.items():
                 yield from self._update(node, update)
+        elif isinstance(part, TurnRefused):
+            self.refused = part.turns
+        elif self._note(part):
+            yield part
 
-    def note(self, event: AgentEvent) -> bool:
+    def _is_shown(self, namespace: Sequence[str]) -> bool:
+        """Whether a part comes from the graph itself or from an agent that is a node of it, not from deeper inside."""
+        return not namespace or (len(namespace) == 1 and namespace[0].split(":")[0] in self._agents)
+
+    def _note(self, event: AgentEvent) -> bool:
         """Take in an event of a tool or a middleware; whether it is told now, and not as a part of what comes later."""
         if isinstance(event, UsageReported):
             for agent, usage in event.by_agent.items():

@@ -15,7 +15,6 @@ from a2a.server.request_handlers import RequestHandler
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import (
     ExtendedAgentCardNotConfiguredError,
-    TaskNotCancelableError,
     UnsupportedOperationError,
 )
 from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
@@ -301,8 +300,6 @@ class PlatformRequestHandler(RequestHandler):
     ) -> pb.Task | None:
         """Cancel a task and answer with what it had until then."""
         owner = owner_of(context)
-        if (await self._tasks.head(params.id, owner)).status.state in TERMINAL:
-            raise TaskNotCancelableError
         await self._engine.cancel(params.id, owner, context)
         return (await self._tasks.snapshot(params.id, owner)).task
 
