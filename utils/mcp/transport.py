@@ -10,6 +10,7 @@ import httpx
 
 from utils.mcp.config import McpServer
 from utils.mcp.http_client import McpHttpClient
+from utils.net.bounded import Bound
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def _client_for(url: str) -> McpHttpClientFactory:
         timeout: httpx.Timeout | None = None,
         auth: httpx.Auth | None = None,
     ) -> httpx.AsyncClient:
-        return McpHttpClient(headers=headers, timeout=timeout, auth=auth, trust_env=trusts)
+        return McpHttpClient(
+            headers=headers, timeout=timeout, auth=auth, trust_env=trusts, event_hooks=Bound().hooks()
+        )
 
     return client
