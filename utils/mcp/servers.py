@@ -66,7 +66,10 @@ class McpServers:
         if self._connections:
             return
         pause = self._settings.retry_seconds
-        self._connections = [Connection(server, self._changed, pause=pause) for server in self._servers]
+        most = self._settings.max_answer_bytes
+        self._connections = [
+            Connection(server, self._changed, pause=pause, most=most) for server in self._servers
+        ]
         for connection in self._connections:
             connection.start()
         waits = [asyncio.create_task(connection.tried.wait()) for connection in self._connections]
