@@ -84,18 +84,19 @@ class McpServers:
         connections, self._connections = self._connections, []
         await asyncio.gather(*(connection.stop() for connection in connections))
 
-    def tools(self, own: Sequence[BaseTool]) -> list[BaseTool]:
+    def tools(self, own: Sequence[BaseTool], beside: Sequence[BaseTool] = ()) -> list[BaseTool]:
         """The tools of all connected servers, in the order of the settings, as many as fit one request.
 
         Args:
             own: The agent's own tools, whose names take precedence.
+            beside: Those of its middleware, whose names do too; room is kept free for them.
         """
         from utils.mcp.tools import tools_of
 
         found = list(own)
         for connection in self._connections:
             room = MOST_TOOLS - _KEPT_FREE - len(found)
-            joined = tools_of(connection, {tool.name for tool in found}, max(0, room))
+            joined = tools_of(connection, {tool.name for tool in (*found, *beside)}, max(0, room))
             found += joined.tools
             self._tell(connection.server.name, joined)
         return found[len(own) :]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -16,6 +16,7 @@ from utils.net.loopback import is_loopback
 if TYPE_CHECKING:
     from langchain_mcp_adapters.sessions import McpHttpClientFactory
     from mcp import ClientSession
+    from mcp.client.session import MessageHandlerFnT
 
 _CONNECT_SECONDS = 10.0
 _LATER_SECONDS = 5.0
@@ -23,7 +24,7 @@ _LATER_SECONDS = 5.0
 
 
 def transport_of(
-    server: McpServer, heard: Callable[[Any], Awaitable[None]], most: int
+    server: McpServer, heard: MessageHandlerFnT, most: int
 ) -> AbstractAsyncContextManager[ClientSession]:
     """The session; leaving the block ends the program or the HTTP session.
 
@@ -51,7 +52,7 @@ def transport_of(
 
 @asynccontextmanager
 async def _stdio_session(
-    server: McpServer, heard: Callable[[Any], Awaitable[None]], most: int
+    server: McpServer, heard: MessageHandlerFnT, most: int
 ) -> AsyncGenerator[ClientSession]:
     from mcp import ClientSession
 
