@@ -364,3 +364,9 @@ class McpSettings(EnvSettings):
         gt=0,
         description="Pause before a lost MCP server is tried again; doubles up to half a minute.",
     )
+    max_answer_bytes: int = Field(
+        16 * 1024 * 1024,
+        alias="MCP_MAX_ANSWER_BYTES",
+        ge=65_536,
+        description="Largest message that is taken from an MCP server, in bytes, unpacked; a call with a larger answer fails.",
+    )

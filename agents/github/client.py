@@ -54,7 +54,7 @@ class GitHubClient:
 
     def __init__(self, settings: GitHubSettings) -> None:
         self.settings = settings
-        self._connection: Connection | None = None
+        self._connections: dict[bool, Connection] = {}
 
     @property
     def has_token(self) -> bool:
@@ -63,8 +63,8 @@ class GitHubClient:
 
     async def stop(self) -> None:
         """Close the connections. A later request opens new ones."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
+        connections, self._connections = self._connections, {}
+        for connection in connections.values():
             await connection.close()
 
     async def get(self, path: str, what: str, **params: str | int | None) -> Any:
@@ -141,16 +141,21 @@ class GitHubClient:
         given = {name: value for name, value in params.items() if value is not None}
         headers = {"Accept": accept} if accept else None
         try:
-            return await self._connected().arequest("GET", path, params=given, headers=headers, stream=stream)
+            return await self._connected(streams=stream).arequest(
+                "GET", path, params=given, headers=headers, stream=stream
+            )
         except GitHubException as error:
             raise platform_error(error, what, has_token=self.has_token) from error
 
-    def _connected(self) -> Connection:
-        from agents.github.connection import Connection
+    def _connected(self, *, streams: bool) -> Connection:
+        """The connection for texts that are read as they come, or for JSON, which is held as a whole."""
+        from agents.github.connection import LARGEST_TEXT, Connection
+        from utils.net.bounded import LARGEST_BODY
 
-        if self._connection is None:
-            self._connection = Connection(self.settings)
-        return self._connection
+        if streams not in self._connections:
+            most = LARGEST_TEXT if streams else LARGEST_BODY
+            self._connections[streams] = Connection(self.settings, most=most)
+        return self._connections[streams]
 
 
 def _json(response: Response[Any], what: str) -> Any:

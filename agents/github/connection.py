@@ -22,8 +22,11 @@ from githubkit.exception import (
 from githubkit.retry import RetryOption
 
 from agents.github.settings import GitHubSettings
+from utils.net.bounded import LARGEST_BODY, MIB, Bound
 from utils.net.loopback import is_loopback
 
+LARGEST_TEXT = 64 * MIB
+"""Bytes of a text that is read line by line: more than any reader takes, each of which stops at a limit of its own."""
 RETRY_PAUSE = timedelta(milliseconds=200)
 """Pause before the first retry; it doubles each time."""
 LONGEST_PAUSE = timedelta(seconds=3)
@@ -43,9 +46,12 @@ class Connection(GitHubCore[Any]):
         settings: Address and token of GitHub.
         sends: For changes: each request is sent once, without retries or redirects.
         token: Token of a user, instead of the configured one.
+        most: Bytes of one answer, unpacked.
     """
 
-    def __init__(self, settings: GitHubSettings, *, sends: bool = False, token: str = "") -> None:
+    def __init__(
+        self, settings: GitHubSettings, *, sends: bool = False, token: str = "", most: int = LARGEST_BODY
+    ) -> None:
         super().__init__(
             token or _shared(settings),
             base_url=settings.api_url,
@@ -54,6 +60,7 @@ class Connection(GitHubCore[Any]):
             trust_env=not is_loopback(settings.api_url),
             http_cache=False,
             follow_redirects=not sends,
+            async_event_hooks=Bound(most).hooks(),
             auto_retry=False if sends else _Retry(settings.max_retries),
         )
         self._shared: httpx.AsyncClient | None = None

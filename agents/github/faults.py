@@ -12,12 +12,14 @@ from githubkit.exception import (
     GitHubException,
     PrimaryRateLimitExceeded,
     RateLimitExceeded,
+    RequestError,
     RequestFailed,
     RequestTimeout,
 )
 
 from agents.github.not_known import NotKnown
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
+from utils.net.bounded import AnswerTooLarge
 
 _REASON_LENGTH = 200
 _MINUTE = 60
@@ -39,6 +41,10 @@ def platform_error(error: GitHubException, what: str, *, has_token: bool) -> Pla
         return UpstreamRefused(_rate_limit_sentence(error, has_token=has_token))
     if isinstance(error, RequestFailed):
         return _status_error(error, what, has_token=has_token)
+    if isinstance(error, RequestError) and isinstance(error.exc, AnswerTooLarge):
+        return UpstreamRefused(
+            f"What GitHub answers for {what} is larger than {error.exc.most:,} bytes, and is not read. Ask for less."
+        )
     if isinstance(error, RequestTimeout):
         return UpstreamUnavailable(f"GitHub did not answer in time when asked for {what}. Try again later.")
     return UpstreamUnavailable(f"GitHub cannot be reached, so {what} could not be read. Try again later.")

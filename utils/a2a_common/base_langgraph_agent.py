@@ -257,22 +257,22 @@ class BaseLangGraphAgent(ABC):
         return mcp_servers(self.runtime.settings.mcp, self.runtime.environ, self.name)
 
     async def _build(self) -> BuiltGraph:
-        from utils.a2a_common.graph.graph_build import build_graph
+        from utils.a2a_common.graph.graph_build import build_graph, offered_by
         from utils.a2a_common.graph.tool_skills import skills_from
         from utils.messages.tool_examples import described
 
         own = built(await self.tools())
         self._tool_skills = skills_from(own)
-        joined = self._mcp.tools(own) if self._mcp else ()
+        stack = self._middlewares.stack(self.model_middleware())
+        joined = self._mcp.tools(own, offered_by(stack)) if self._mcp else ()
         tools = [described(tool, self.shown_examples) for tool in (*own, *joined)]
-        return await build_graph(self, tools, self._middlewares.stack(self.model_middleware()))
+        return await build_graph(self, tools, stack)
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Work on one request and say so as it happens.
 
-        Turns of one conversation run one after the other. The last event is `Completed`, `Failed`
-        or `InputRequired`; an error that ends the turn is raised. However it ends, the stored
-        conversation is one that the next turn can go on with.
+        Turns of one conversation run one after the other. The last event is `Completed`, `Failed` or `InputRequired`; an
+        error that ends the turn is raised. However it ends, the stored conversation is one that the next turn can go on with.
         """
         async with self._lock_of(request.thread_id), aclosing(self._run(request)) as events:
             async for event in events:

@@ -49,18 +49,17 @@ async def fetched_json(address: str) -> Any:
     """
     import httpx
 
+    from utils.net.bounded import Bound
+
+    trusts = not is_loopback(address)
+    client = httpx.AsyncClient(
+        timeout=FETCH_SECONDS, trust_env=trusts, event_hooks=Bound(_LARGEST, _LARGEST).hooks()
+    )
     try:
-        async with (
-            httpx.AsyncClient(timeout=FETCH_SECONDS, trust_env=not is_loopback(address)) as http,
-            http.stream("GET", address, headers={"Accept-Encoding": "identity"}) as answer,
-        ):
-            if answer.status_code != _OK:
-                raise Unavailable
-            body = b""
-            async for piece in answer.aiter_bytes():
-                body += piece
-                if len(body) > _LARGEST:
-                    raise Unavailable
-        return json.loads(body)
+        async with client as http:
+            answer = await http.get(address, headers={"Accept-Encoding": "identity"})
+        if answer.status_code != _OK:
+            raise Unavailable
+        return json.loads(answer.content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise Unavailable from error

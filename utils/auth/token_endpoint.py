@@ -28,18 +28,15 @@ async def posted_form(
     """
     import httpx
 
+    from utils.net.bounded import Bound
+
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     try:
-        async with (
-            httpx.AsyncClient(timeout=seconds, trust_env=not is_loopback(url)) as http,
-            http.stream("POST", url, data=form, headers=headers, auth=client) as answer,
-        ):
-            content = b""
-            async for piece in answer.aiter_bytes():
-                content += piece
-                if len(content) > _LARGEST:
-                    raise Unavailable
-        told = json.loads(content)
+        async with httpx.AsyncClient(
+            timeout=seconds, trust_env=not is_loopback(url), event_hooks=Bound(_LARGEST, _LARGEST).hooks()
+        ) as http:
+            answer = await http.post(url, data=form, headers=headers, auth=client or httpx.USE_CLIENT_DEFAULT)
+        told = json.loads(answer.content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise Unavailable from error
     if not isinstance(told, Mapping):

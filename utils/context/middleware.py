@@ -42,6 +42,7 @@ from utils.context.topic import Embed, changed_topic
 from utils.errors import ContentRefused, ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, Usage
 from utils.llm.classify import classify
+from utils.llm.reply.finish import TurnFiltered
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate
 from utils.messages.told import shortened
 from utils.messages.transcript import active_index, stand_in
@@ -152,7 +153,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 break
             except Exception as error:
                 overflow = classify(error)
-                if isinstance(overflow, ContentRefused):
+                if isinstance(overflow, ContentRefused | TurnFiltered):
                     request = refusals.next_request(request, prepared, overflow)
                     prepared = await self._prepare(request, tools, force=force)
                     continue
@@ -162,6 +163,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                     raise  # it cannot be made smaller, and was refused twice
                 refused.add(prepared.report.counted)
                 prepared = await self._shrink(request, tools, prepared, overflow)
+        refusals.note(request, prepared, response)
         report = prepared.report
         if refused and report.counted < min(refused):
             self._learnt.learn(key, report.window, report.ratio)

@@ -18,12 +18,16 @@ from utils.context.refused import Refused, Suspects, suspects
 from utils.errors import ContentRefused
 from utils.events import StatusText
 from utils.llm.classify import FILTERED
-from utils.llm.reply.finish import prompt_blocked
+from utils.llm.reply.answer import FILTERED as ANSWER_FILTERED
+from utils.llm.reply.finish import TurnFiltered, prompt_blocked, turn_refused
+from utils.messages.text import message_text
 
 log = structlog.get_logger(__name__)
 
 REFUSED = "refused"
 """Key in the graph's state of what is left out: `Refused.as_state`."""
+
+_LEFT_OUT = "Your message and what was found for it are left out of later requests."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Refusals:
         self._left_out: Suspects | None = None
 
     def next_request(
-        self, request: ModelRequest[Any], sent: Prepared, failure: ContentRefused
+        self, request: ModelRequest[Any], sent: Prepared, failure: ContentRefused | TurnFiltered
     ) -> ModelRequest[Any]:
         """The request without the pictures and documents that are suspected.
 
@@ -54,6 +58,7 @@ class Refusals:
 
         Raises:
             ContentRefused: There are none, or it was refused without them too. Says what is suspected.
+            TurnFiltered: The same, where it was refused with status 200.
         """
         found = self._left_out or suspects(sent.messages)
         log.warning("context.refused", files=len(found.media), again=self._left_out is None)
@@ -62,9 +67,17 @@ class Refusals:
             refused = Refused.from_state(request.state).with_media(found.media)
             state: Any = {**request.state, REFUSED: refused.as_state()}
             return request.override(state=state)
-        if _is_stored(request):
-            request.runtime.stream_writer(TurnRefused(found.turns))
-        raise ContentRefused(_sentence(failure, found)) from (failure.__cause__ or failure)
+        _leave_out(request, found)
+        raise type(failure)(_sentence(failure, found)) from (failure.__cause__ or failure)
+
+    def note(self, request: ModelRequest[Any], sent: Prepared, response: ModelResponse[Any]) -> None:
+        """Leave the turn out of later requests where its answer, some of which was said, ended with a refusal."""
+        if any(isinstance(message, AIMessage) and turn_refused(message) for message in response.result):
+            found = suspects(sent.messages)
+            log.warning("context.refused", files=len(found.media), again=False)
+            if _leave_out(request, found):
+                told = StatusText(f"The model provider refused this turn. {_LEFT_OUT}")
+                request.runtime.stream_writer(told)
 
     def update(self, request: ModelRequest[Any]) -> dict[str, Any]:
         """What of the state changes when a request was accepted in the end; the user is told what is left out."""
@@ -83,10 +96,23 @@ def accepted(response: ModelResponse[Any]) -> ModelResponse[Any]:
 
     Raises:
         ContentRefused: It says that the provider's filter stopped the request.
+        TurnFiltered: It says nothing but that the provider does not go on from this turn.
     """
-    if any(isinstance(message, AIMessage) and prompt_blocked(message) for message in response.result):
-        raise ContentRefused(FILTERED)
+    for message in response.result:
+        if not isinstance(message, AIMessage):
+            continue
+        if prompt_blocked(message):
+            raise ContentRefused(FILTERED)
+        if turn_refused(message) and not message_text(message).strip():
+            raise TurnFiltered(ANSWER_FILTERED)
     return response
+
+
+def _leave_out(request: ModelRequest[Any], found: Suspects) -> bool:
+    """Have the turns left out of later requests, where they stay in any."""
+    if stored := _is_stored(request):
+        request.runtime.stream_writer(TurnRefused(found.turns))
+    return stored
 
 
 def _is_stored(request: ModelRequest[Any]) -> bool:
@@ -95,13 +121,10 @@ def _is_stored(request: ModelRequest[Any]) -> bool:
     return bool(stored and request.messages) and stored[-1].id == request.messages[-1].id
 
 
-def _sentence(failure: ContentRefused, found: Suspects) -> str:
+def _sentence(failure: ContentRefused | TurnFiltered, found: Suspects) -> str:
     parts = [*found.media.values(), *(["your message"] if found.said else [])]
     parts += [f"what {name} returned" for name in found.tools]
-    return (
-        f"{failure.message} It may be due to {_listed(parts or ['your message'], 'or')}. "
-        "Your message and what was found for it are left out of later requests."
-    )
+    return f"{failure.message} It may be due to {_listed(parts or ['your message'], 'or')}. {_LEFT_OUT}"
 
 
 def _listed(parts: list[str], conjunction: str) -> str:

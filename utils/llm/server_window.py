@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from utils.llm.client_options import KEYLESS, extra_headers
+from utils.net.bounded import Bound
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings, ModelProvider
 
@@ -36,7 +37,9 @@ async def server_window(settings: LLMSettings, seconds: float = ASK_SECONDS) -> 
         return None
     key = (settings.openai_api_key or KEYLESS).get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} | (extra_headers(settings) or {})
-    async with httpx.AsyncClient(trust_env=not is_loopback(url), timeout=seconds, headers=headers) as http:
+    async with httpx.AsyncClient(
+        trust_env=not is_loopback(url), timeout=seconds, headers=headers, event_hooks=Bound().hooks()
+    ) as http:
         base = url.rstrip("/").removesuffix("/v1")
         try:
             async with asyncio.timeout(seconds):

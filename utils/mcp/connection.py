@@ -18,6 +18,7 @@ from utils.mcp.results import unknown_result
 from utils.mcp.transport import transport_of
 from utils.mcp.trouble import reason_of
 from utils.mcp.words import quoted
+from utils.net.bounded import LARGEST_BODY
 from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ Changed = Callable[[], Awaitable[None]]
 START_SECONDS = 30.0
 """Timeout of the initialization of a session and of its list of tools."""
 PING_SECONDS = 30.0
+LISTING_SECONDS = 1.0
+"""Between two listings of a server's tools."""
 _STOP_SECONDS = 5.0
 _ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
@@ -51,6 +54,8 @@ class Connection:
         server: Its configuration.
         changed: Called when its list of tools has changed.
         pause: Seconds before the second try to connect; doubles up to `LONGEST_WAIT`.
+        most: Bytes of the largest message that is taken from the server.
+        between: Seconds between two listings of its tools, however often it says that they have changed.
 
     Attributes:
         tools: What the server offers.
@@ -58,7 +63,15 @@ class Connection:
         refusing: Why it takes no request although it is connected, for an operator; empty while it takes some.
     """
 
-    def __init__(self, server: McpServer, changed: Changed, *, pause: float = 1.0) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        changed: Changed,
+        *,
+        pause: float = 1.0,
+        most: int = LARGEST_BODY,
+        between: float = LISTING_SECONDS,
+    ) -> None:
         self.server = server
         self.tools: Sequence[types.Tool] = ()
         self._unknown: frozenset[str] = frozenset()
@@ -66,12 +79,13 @@ class Connection:
         self.refusing = ""
         self.tried = asyncio.Event()
         self._changed = changed
-        self._pause = pause
+        self._pause, self._most, self._between = pause, most, between
         self._session: ClientSession | None = None
         self._connected = asyncio.Event()
         self._gone = asyncio.Event()
         self._wake = asyncio.Event()
-        self._stale = False
+        self._stale = self._due = False
+        self._listed_at = -between
         self._closing = False
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
@@ -167,7 +181,7 @@ class Connection:
         failure = failure_in(error)
         if failure is None:
             return
-        if not failure.sent:
+        if not failure.sent or (failure.largest and self.server.command):  # a program's messages end there
             self._lose(session)
         self._wake.set()
         told = failure.told(self.server.name)
@@ -222,7 +236,7 @@ class Connection:
 
     async def _serve(self) -> None:
         """Run one session, from its initialization until it is lost or closed."""
-        async with transport_of(self.server, self._heard) as session:
+        async with transport_of(self.server, self._heard, self._most) as session:
             async with asyncio.timeout(START_SECONDS):
                 await session.initialize()
                 tools = await self._listed(session)
@@ -259,10 +273,11 @@ class Connection:
         """
         from mcp.shared.exceptions import McpError
 
-        stale, self._stale = self._stale, False
+        due, self._due = self._due, False
         try:
             async with asyncio.timeout(START_SECONDS):
-                if stale:
+                if due:
+                    self._stale = False  # what is heard from here on is news
                     await self._offer(await self._listed(session))
                 else:
                     await session.send_ping()
@@ -271,7 +286,7 @@ class Connection:
             failure = failure_in(error)
             if failure is None or failure.status in _LOST_WITH:
                 raise
-            self._stale = self._stale or stale
+            self._stale, self._due = self._stale or due, self._due or due
             self._note_refusal(failure)
 
     def _note_refusal(self, failure: HttpFailure) -> None:
@@ -303,14 +318,26 @@ class Connection:
         if isinstance(message, types.ServerNotification) and isinstance(
             message.root, types.ToolListChangedNotification
         ):
-            self._stale = True
-            self._wake.set()
+            self._note_change()
+
+    def _note_change(self) -> None:
+        """Have the tools listed once more, a pause after the last time. One listing waits at most."""
+        if self._stale:
+            return
+        self._stale = True
+        loop = asyncio.get_running_loop()
+        loop.call_at(max(loop.time(), self._listed_at + self._between), self._list_again)
+
+    def _list_again(self) -> None:
+        self._due = True
+        self._wake.set()
 
     async def _listed(self, session: ClientSession) -> list[types.Tool]:
         """All tools of the server, page by page; none when it offers no tools."""
         capabilities = session.get_server_capabilities()
         if capabilities is None or capabilities.tools is None:
             return []
+        self._listed_at = asyncio.get_running_loop().time()
         found: list[types.Tool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import httpx
 
 from utils.mcp.http_failure import HttpFailure, as_answer, undecoded
+from utils.net.bounded import AnswerTooLarge
 
 _RESUMABLE = (b"\nid:", b"\rid:")
 _LONGEST_MARK = 4
@@ -39,6 +40,8 @@ class _Answered(httpx.AsyncByteStream):
                 resumable = resumable or any(mark in end + part for mark in _RESUMABLE)
                 end = (end + part)[-_LONGEST_MARK:]
                 yield part
+        except AnswerTooLarge as error:
+            failure, resumable = HttpFailure(largest=error.most), False
         except httpx.DecodingError:
             failure = undecoded(self._response.status_code, self._response.headers)
         except httpx.TransportError as error:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from utils.mcp.event_stream import answered
 from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_answer, failed_with, undecoded
+from utils.net.bounded import AnswerTooLarge
 from utils.net.unsent import never_sent
 
 _SESSION = "mcp-session-id"
@@ -34,6 +35,8 @@ class McpHttpClient(httpx.AsyncClient):
         try:
             response = await self._followed(request, options)
             failure = await _failure_of(number, response)
+        except AnswerTooLarge as error:
+            return _answer(request, number, HttpFailure(largest=error.most))
         except httpx.RequestError as error:
             late = isinstance(error, httpx.ReadTimeout)
             return _answer(request, number, HttpFailure(sent=not never_sent(error), late=late))

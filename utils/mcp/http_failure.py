@@ -35,6 +35,7 @@ class HttpFailure:
         wait: Seconds to wait, where the server told them.
         sent: Whether the server may have got the request.
         late: Whether it was the time that ran out.
+        largest: Bytes of the largest answer that is read, where a larger one came.
     """
 
     status: int | None = None
@@ -42,6 +43,7 @@ class HttpFailure:
     wait: float | None = None
     sent: bool = True
     late: bool = False
+    largest: int | None = None
 
     @property
     def may_have_run(self) -> bool:
@@ -57,6 +59,8 @@ class HttpFailure:
     @property
     def says(self) -> str:
         """What the server did, as the end of a sentence."""
+        if self.largest is not None:
+            return f"answered with more than {self.largest:,} bytes, which is not read"
         match self.status:
             case None:
                 if self.late:
@@ -81,6 +85,8 @@ class HttpFailure:
     def told(self, server: str) -> PlatformError:
         """The error of a tool call, as it is told where the call may be repeated."""
         said = f"The MCP server {server} {self.says}."
+        if self.largest is not None:
+            return UpstreamRefused(f"{said} Ask it for less.")
         if self.late:
             return ToolTimeout(said)
         if self.status in {_CREDENTIALS, _FORBIDDEN}:

@@ -48,8 +48,6 @@ _NOT_SHARED = frozenset({*_CHOICES, "title", "description", "default"})
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")
-_TAKEN = frozenset({"self", "config", "run_manager"})
-"""Names that LangChain's tools use for themselves, so that an argument of this name would not arrive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +101,9 @@ def _named(schema: dict[str, Any]) -> Arguments:
     """The schema with names of arguments that every provider takes."""
     shapes: dict[str, Any] = schema["properties"]
     names: dict[str, str] = {}
-    taken, counts = {*shapes, *_TAKEN}, Counter[str]()
+    taken, counts = {*shapes}, Counter[str]()
     for name in shapes:
-        fits = name not in _TAKEN and _NAME.fullmatch(name)
-        names[name] = name if fits else _free(name, taken, counts)
+        names[name] = name if _NAME.fullmatch(name) else _free(name, taken, counts)
         taken.add(names[name])
     made = {**schema, "properties": {names[name]: _named_by(names, name, shapes[name]) for name in shapes}}
     if "required" in schema:

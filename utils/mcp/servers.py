@@ -66,7 +66,10 @@ class McpServers:
         if self._connections:
             return
         pause = self._settings.retry_seconds
-        self._connections = [Connection(server, self._changed, pause=pause) for server in self._servers]
+        most = self._settings.max_answer_bytes
+        self._connections = [
+            Connection(server, self._changed, pause=pause, most=most) for server in self._servers
+        ]
         for connection in self._connections:
             connection.start()
         waits = [asyncio.create_task(connection.tried.wait()) for connection in self._connections]
@@ -81,18 +84,19 @@ class McpServers:
         connections, self._connections = self._connections, []
         await asyncio.gather(*(connection.stop() for connection in connections))
 
-    def tools(self, own: Sequence[BaseTool]) -> list[BaseTool]:
+    def tools(self, own: Sequence[BaseTool], beside: Sequence[BaseTool] = ()) -> list[BaseTool]:
         """The tools of all connected servers, in the order of the settings, as many as fit one request.
 
         Args:
             own: The agent's own tools, whose names take precedence.
+            beside: Those of its middleware, whose names do too; room is kept free for them.
         """
         from utils.mcp.tools import tools_of
 
         found = list(own)
         for connection in self._connections:
             room = MOST_TOOLS - _KEPT_FREE - len(found)
-            joined = tools_of(connection, {tool.name for tool in found}, max(0, room))
+            joined = tools_of(connection, {tool.name for tool in (*found, *beside)}, max(0, room))
             found += joined.tools
             self._tell(connection.server.name, joined)
         return found[len(own) :]

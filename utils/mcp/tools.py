@@ -109,15 +109,14 @@ def description_of(server: str, text: str | None) -> str:
 
 
 def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arguments) -> BaseTool:
-    from langchain_core.tools import StructuredTool
-
     from utils.mcp.connection import UnansweredError
+    from utils.mcp.mapped_tool import MappedTool
 
     server = connection.server.name
     asks = asks_first(connection.server, offered)
     marks = _marks(offered, asks=asks)
 
-    async def call(**sent: Any) -> list[dict[str, Any]]:
+    async def call(sent: Mapping[str, Any]) -> list[dict[str, Any]]:
         asked = arguments.of(sent)
         if asks and not may_call(server, offered.name, asked):
             return [{"type": "text", "text": DECLINED}]
@@ -130,11 +129,11 @@ def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arg
             raise UpstreamRefused(f"The tool {offered.name} of {server} failed: {said}")
         return blocks_of(result)
 
-    return StructuredTool(
+    return MappedTool(
         name=name,
         description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
         args_schema=arguments.schema,
-        coroutine=call,
+        function=call,
         metadata={MCP_SERVER: server, **marks},
     )
 

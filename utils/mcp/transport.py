@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
 
 import httpx
 
 from utils.mcp.config import McpServer
 from utils.mcp.http_client import McpHttpClient
+from utils.net.bounded import Bound
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
     from langchain_mcp_adapters.sessions import McpHttpClientFactory
     from mcp import ClientSession
+    from mcp.client.session import MessageHandlerFnT
 
 _CONNECT_SECONDS = 10.0
 _LATER_SECONDS = 5.0
@@ -22,28 +24,19 @@ _LATER_SECONDS = 5.0
 
 
 def transport_of(
-    server: McpServer, heard: Callable[[Any], Awaitable[None]]
+    server: McpServer, heard: MessageHandlerFnT, most: int
 ) -> AbstractAsyncContextManager[ClientSession]:
     """The session; leaving the block ends the program or the HTTP session.
 
     Args:
         server: Its configuration.
         heard: Called with each notification of the server.
+        most: Bytes of the largest message that is taken from it.
     """
     from langchain_mcp_adapters.sessions import create_session
 
-    session: dict[str, Any] = {"message_handler": heard}
     if server.command is not None:
-        return create_session(
-            {
-                "transport": "stdio",
-                "command": server.command,
-                "args": list(server.args),
-                "env": dict(server.env),
-                "cwd": server.cwd,
-                "session_kwargs": session,
-            }
-        )
+        return _stdio_session(server, heard, most)
     return create_session(
         {
             "transport": "streamable_http",
@@ -51,13 +44,28 @@ def transport_of(
             "headers": dict(server.headers),
             "timeout": _CONNECT_SECONDS,
             "sse_read_timeout": server.timeout_seconds + _LATER_SECONDS,
-            "httpx_client_factory": _client_for(str(server.url)),
-            "session_kwargs": session,
+            "httpx_client_factory": _client_for(str(server.url), most),
+            "session_kwargs": {"message_handler": heard},
         }
     )
 
 
-def _client_for(url: str) -> McpHttpClientFactory:
+@asynccontextmanager
+async def _stdio_session(
+    server: McpServer, heard: MessageHandlerFnT, most: int
+) -> AsyncGenerator[ClientSession]:
+    from mcp import ClientSession
+
+    from utils.mcp.stdio import stdio_streams
+
+    async with (
+        stdio_streams(server, most) as (incoming, outgoing),
+        ClientSession(incoming, outgoing, message_handler=heard) as session,
+    ):
+        yield session
+
+
+def _client_for(url: str, most: int) -> McpHttpClientFactory:
     """Makes HTTP clients that send the headers to this server only: redirects are off, and loopback needs no proxy."""
     trusts = not is_loopback(url)
 
@@ -66,6 +74,12 @@ def _client_for(url: str) -> McpHttpClientFactory:
         timeout: httpx.Timeout | None = None,
         auth: httpx.Auth | None = None,
     ) -> httpx.AsyncClient:
-        return McpHttpClient(headers=headers, timeout=timeout, auth=auth, trust_env=trusts)
+        return McpHttpClient(
+            headers=headers,
+            timeout=timeout,
+            auth=auth,
+            trust_env=trusts,
+            event_hooks=Bound(most, most).hooks(),
+        )
 
     return client

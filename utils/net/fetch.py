@@ -33,18 +33,25 @@ async def fetch_file(url: str, *, most_bytes: int, seconds: float, allow_private
     """
     import httpx
 
+    from utils.net.bounded import AnswerTooLarge, Bound
+
+    client = httpx.AsyncClient(
+        trust_env=False, timeout=seconds, event_hooks=Bound(most_bytes, most_bytes).hooks()
+    )
     try:
-        async with asyncio.timeout(seconds), httpx.AsyncClient(trust_env=False, timeout=seconds) as client:
-            return await _follow(client, url, most_bytes, allow_private=allow_private)
+        async with asyncio.timeout(seconds), client:
+            return await _follow(client, url, allow_private=allow_private)
     except ForbiddenUrl as error:
         raise FetchFailed(str(error)) from error
     except TimeoutError as error:
         raise FetchFailed(f"The server did not answer within {seconds:g} seconds.") from error
+    except AnswerTooLarge as error:
+        raise FetchFailed(f"The file is larger than {most_bytes:,} bytes.") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise FetchFailed("The server cannot be reached.") from error
 
 
-async def _follow(client: httpx.AsyncClient, url: str, most_bytes: int, *, allow_private: bool) -> bytes:
+async def _follow(client: httpx.AsyncClient, url: str, *, allow_private: bool) -> bytes:
     for _ in range(_MAX_REDIRECTS + 1):
         target = await checked_target(url, allow_private=allow_private)
         request = client.build_request(
@@ -53,19 +60,14 @@ async def _follow(client: httpx.AsyncClient, url: str, most_bytes: int, *, allow
         response = await client.send(request, stream=True, follow_redirects=False)
         try:
             if not response.has_redirect_location:
-                return await _read(response, most_bytes)
+                return await _read(response)
             url = urljoin(url, response.headers["location"])
         finally:
             await response.aclose()
     raise FetchFailed(f"The server redirects more than {_MAX_REDIRECTS} times.")
 
 
-async def _read(response: httpx.Response, most_bytes: int) -> bytes:
+async def _read(response: httpx.Response) -> bytes:
     if response.status_code != _OK:
         raise FetchFailed(f"The server answered with status {response.status_code}.")
-    data = bytearray()
-    async for part in response.aiter_bytes():
-        data += part
-        if len(data) > most_bytes:
-            raise FetchFailed(f"The file is larger than {most_bytes:,} bytes.")
-    return bytes(data)
+    return await response.aread()

@@ -51,23 +51,30 @@ async def fetch_page(url: str, settings: RagSettings) -> Page:
     """
     import httpx
 
+    from utils.net.bounded import AnswerTooLarge
+
     try:
-        async with (
-            asyncio.timeout(settings.url_timeout_seconds),
-            _client(settings.url_timeout_seconds) as client,
-        ):
+        async with asyncio.timeout(settings.url_timeout_seconds), _client(settings) as client:
             return await _follow(client, url, settings)
     except TimeoutError as error:
         raise IngestFailed(f"did not answer within {settings.url_timeout_seconds:g} seconds") from error
+    except AnswerTooLarge as error:
+        raise IngestFailed(f"is larger than {settings.max_url_bytes:,} bytes") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise IngestFailed("could not be fetched") from error
 
 
-def _client(seconds: float) -> httpx.AsyncClient:
+def _client(settings: RagSettings) -> httpx.AsyncClient:
     import httpx
 
+    from utils.net.bounded import Bound
+
     return httpx.AsyncClient(
-        trust_env=False, follow_redirects=False, timeout=seconds, headers={"User-Agent": _AGENT}
+        trust_env=False,
+        follow_redirects=False,
+        timeout=settings.url_timeout_seconds,
+        headers={"User-Agent": _AGENT},
+        event_hooks=Bound(settings.max_url_bytes, settings.max_url_bytes).hooks(),
     )
 
 
@@ -77,7 +84,7 @@ async def _follow(client: httpx.AsyncClient, url: str, settings: RagSettings) ->
         response = await client.send(request, stream=True)
         try:
             if not response.has_redirect_location:
-                return await _read(response, url, settings.max_url_bytes)
+                return await _read(response, url)
             url = urljoin(url, response.headers["location"])
         finally:
             await response.aclose()
@@ -101,18 +108,13 @@ def _pinned(client: httpx.AsyncClient, target: Target) -> httpx.Request:
     )
 
 
-async def _read(response: httpx.Response, url: str, limit: int) -> Page:
+async def _read(response: httpx.Response, url: str) -> Page:
     if response.status_code in _GONE:
         raise PageGone(f"is gone (status {response.status_code})")
     if response.status_code != 200:  # noqa: PLR2004 - the one status with a page
         raise IngestFailed(f"was refused by the server (status {response.status_code})")
     media_type = _media_type(response, url)
-    data = bytearray()
-    async for part in response.aiter_bytes():
-        data += part
-        if len(data) > limit:
-            raise IngestFailed(f"is larger than {limit:,} bytes")
-    return Page(bytes(data), media_type, response.charset_encoding)
+    return Page(await response.aread(), media_type, response.charset_encoding)
 
 
 def _media_type(response: httpx.Response, url: str) -> str:

@@ -334,6 +334,68 @@ async def test_a_prompt_that_gemini_blocks_without_an_error_fails_alone():
         assert talk.sent == [1, 1]
 
 
+STOPPED = {"anthropic": "refusal", "aws-bedrock": "guardrail_intervened"}
+
+
+@pytest.mark.parametrize("said", ["", "Sorry, the model cannot answer this."])
+@pytest.mark.parametrize("provider", STOPPED)
+async def test_a_turn_that_is_refused_with_status_200_is_left_out_of_later_requests(provider, said, tmp_path):
+    def brain(request):
+        if "badword" in json.dumps(request.body):
+            return Reply(said, reason=STOPPED[provider])
+        return Reply("I answer.")
+
+    with run_strict_provider(brain) as double:
+        async with (
+            running_agent(Camera, environ=double.environment(provider), home=tmp_path) as url,
+            connected(url) as client,
+        ):
+            talk = Talk(client, double)
+            assert (await talk.say("Hello.")).text == "I answer."
+            refused = await talk.say("Say badword.")
+            assert "Your message and what was found for it are left out of later requests." in words_of(
+                refused
+            )
+            if said:
+                assert (refused.state, said in refused.text) == ("completed", True)
+            else:
+                assert refused.state == "failed"
+                assert (
+                    "content filter stopped the answer. It may be due to your message." in refused.last_words
+                )
+            assert (await talk.say("What is the value of 1?")).text == "I answer."
+            assert "The model provider refused this message of the user" in talk.last_body()
+            assert "Hello." in talk.last_body()
+        async with (
+            running_agent(Camera, environ=double.environment(provider), home=tmp_path) as url,
+            connected(url) as client,
+        ):
+            later = Talk(client, double, talk.context_id)
+            assert (await later.say("Go on.")).text == "I answer."
+        assert [talk.sent, later.sent] == [[1, 1, 1], [1]]
+        assert double.rejections == []
+
+
+@pytest.mark.parametrize("provider", STOPPED)
+async def test_a_picture_that_is_refused_with_status_200_is_left_out_and_the_turn_is_answered(provider):
+    def brain(request):
+        if base64.b64encode(BROKEN).decode() in json.dumps(request.body):
+            return Reply("", reason=STOPPED[provider])
+        return Reply("I answer.")
+
+    with run_strict_provider(brain) as double:
+        async with (
+            running_agent(Camera, environ=double.environment(provider)) as url,
+            connected(url) as client,
+        ):
+            talk = Talk(client, double)
+            first = await talk.say("What is on it?", ("bad.png", BROKEN))
+            assert (first.state, first.text) == ("completed", "I answer.")
+            assert 'refused the file "bad.png"' in words_of(first)
+            assert (await talk.say("And what else?")).text == "I answer."
+        assert talk.sent == [2, 1]
+
+
 async def test_an_agent_with_a_graph_of_its_own_goes_on_as_well():
     with run_strict_provider(Brain()) as double:
         double.refusing = {"badword": FILTERS["openai"], BROKEN: CANNOT["openai"]}

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -21,6 +21,7 @@ TOOLS: Mapping[str, Mapping[str, bool]] = {
     "set": {"readOnlyHint": False, "idempotentHint": True},
 }
 HANGS, WAITS, BREAKS_OFF, PAGE = "hangs", "waits", "breaks off", "page"
+ENDLESS, ENDLESS_EVENT = "endless", "endless event"
 CLOSED = "closed"
 """The error that the client of MCP makes itself when a connection is closed, said by the server."""
 
@@ -71,6 +72,8 @@ class Faulty:
             await self.released.wait()
         if fault == BREAKS_OFF:
             return _Half()
+        if fault in {ENDLESS, ENDLESS_EVENT}:
+            return StreamingResponse(_without_end(), media_type=_TYPES[str(fault)])
         if fault == PAGE:
             return HTMLResponse("<html>Log in</html>")
         return Response(
@@ -92,6 +95,16 @@ class Faulty:
             case "tools/call":
                 return {"content": [{"type": "text", "text": "Done."}]}
         return {}
+
+
+_TYPES = {ENDLESS: "application/json", ENDLESS_EVENT: "text/event-stream"}
+
+
+async def _without_end() -> AsyncIterator[bytes]:
+    yield b'data: {"x": "'
+    while True:
+        yield b"x" * 1_000_000
+        await asyncio.sleep(0)  # the server sees that nobody reads on
 
 
 class _Half(Response):

@@ -11,6 +11,7 @@ SCHEMAS: dict[str, Any] = {
     "elsewhere": {"a": {"$ref": "https://example.com/schema.json"}},
     "mixed": {"a": {"enum": [1, "two", None, True]}, "b": {"enum": []}},
     "names": {"$filter": {"type": "string"}, "config": {"type": "string"}},
+    "anything": {},
 }
 ANSWERS: dict[str, Any] = {
     "structured": {"result": {"content": [], "structuredContent": {"n": 1, "deep": {"a": [1, 2]}}}},

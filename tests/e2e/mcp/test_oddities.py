@@ -82,7 +82,7 @@ async def test_the_tools_that_are_left_can_be_sent_to_every_provider(talk, provi
 
 
 async def test_a_server_gets_its_own_names_of_arguments(talk):
-    assert await told(talk, "names", _filter="x", config_2="y") == '{"$filter": "x", "config": "y"}'
+    assert await told(talk, "names", _filter="x", config="y") == '{"$filter": "x", "config": "y"}'
 
 
 async def test_structured_content_without_a_text_reaches_the_model(talk):
@@ -130,3 +130,27 @@ async def test_an_error_with_a_code_of_our_own_client_is_still_the_servers(talk,
 async def test_a_result_of_an_unknown_kind_is_named(talk, tool: str, message: str):
     found = await problem(talk, tool)
     assert (found.error, found.message) == ("upstream_refused", message)
+
+
+SPECIAL = ["self", "config", "run_manager", "callbacks", "args", "kwargs", "runtime", "state", "store"]
+SPECIAL += [
+    "tool_call_id",
+    "name",
+    "input",
+    "tool_input",
+    "arguments",
+    "run_id",
+    "tags",
+    "metadata",
+    "verbose",
+]
+
+
+async def test_no_name_of_an_argument_is_special_whether_the_schema_has_it_or_not(talk):
+    arguments = {name: f"my {name}" for name in SPECIAL}
+    assert json.loads(await told(talk, "anything", **{"": ""} | arguments)) == {"": ""} | arguments
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+async def test_an_argument_of_any_name_arrives_alone_and_under_the_servers_name(talk, name: str):
+    assert json.loads(await told(talk, "anything", **{name: {"a": [1]}})) == {name: {"a": [1]}}

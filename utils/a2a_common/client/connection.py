@@ -104,12 +104,15 @@ def http_client(
 
     Args:
         url: Where the agent is.
-        limits: What is taken from it at most; whatever it sends when omitted.
+        limits: What is taken from it at most; what is taken from any server when omitted.
         credentials: What proves to it who asks.
         tls: From `client_context`; what the machine trusts, and no certificate, when omitted.
     """
     import httpx
 
+    from utils.net.bounded import Bound
+
+    bound = Bound(limits.most, limits.most) if limits else Bound()
     proof = [credentials.add] if credentials else []
 
     return httpx.AsyncClient(
@@ -121,7 +124,7 @@ def http_client(
             max_keepalive_connections=_IDLE_CONNECTIONS,
             keepalive_expiry=IDLE_SECONDS,
         ),
-        event_hooks={"request": [pass_trace_on, *proof], "response": [limits.bound] if limits else []},
+        event_hooks=bound.hooks(request=[pass_trace_on, *proof], response=[limits.bound] if limits else []),
         **_past_proxies(url),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from utils.a2a_common.graph.graph_run import BuiltGraph
 from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.tool_checks import check_tools
 from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import SettingsError
@@ -51,16 +52,16 @@ async def build_graph(
     """The graph of an agent, compiled with its checkpointer.
 
     Raises:
-        SettingsError: The agent's own graph has no node that is `parts.agent`, or is compiled already.
+        SettingsError: A tool cannot work, or the agent's own graph has no node that is `parts.agent`, or is compiled already.
     """
     from langgraph.graph import StateGraph
 
     from utils.a2a_common.graph.state_conflict import own_keys
 
+    check_tools(agent.name, [*tools, *offered_by(middleware)])
     stay_in_place_unless_traced()
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
-    reasoning = agent.runtime.settings.llm.show_reasoning
-    takes = file_types(agent.runtime.model)
+    reasoning, takes = agent.runtime.settings.llm.show_reasoning, file_types(agent.runtime.model)
     form = agent.answer_schema.__name__ if agent.answer_schema is not None else ""
     dated = agent.runtime.settings.llm.provider is not ModelProvider.EMBEDDED
     options: dict[str, Any] = {
@@ -105,6 +106,11 @@ async def build_graph(
         dated=dated,
         form=form,
     )
+
+
+def offered_by(middleware: Sequence[AgentMiddleware[Any, Any]]) -> list[BaseTool]:
+    """The tools that middleware brings along."""
+    return [tool for part in middleware for tool in getattr(part, "tools", ())]
 
 
 def _maker(

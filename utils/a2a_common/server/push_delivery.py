@@ -11,6 +11,7 @@ import structlog
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from utils.a2a_common.server.push_slots import PushPlaces, PushSlots
+from utils.net.bounded import Bound
 from utils.net.url_guard import ForbiddenUrl, checked_target
 from utils.observability import catalogue
 from utils.observability.metrics import count
@@ -97,7 +98,10 @@ class PushDelivery:
         target = await checked_target(config.url, allow_private=self._policy.allow_private)
         if self._client is None:
             self._client = httpx.AsyncClient(
-                follow_redirects=False, trust_env=False, timeout=self._policy.timeout
+                follow_redirects=False,
+                trust_env=False,
+                timeout=self._policy.timeout,
+                event_hooks=Bound().hooks(),
             )
         request = self._client.build_request(
             "POST",

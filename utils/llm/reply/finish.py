@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from langchain_core.messages import AIMessage
 
+from utils.errors import ContentFiltered
+
 _REASONS = ("finish_reason", "stopReason", "stop_reason", "native_finish_reason")
 _SPELLINGS = {
     "cut": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
@@ -37,6 +39,15 @@ _SPELLINGS = {
 }
 
 
+_OF_THE_TURN = ("refusal", "guardrail_intervened")
+_BY_PROVIDERS = ("stop_reason", "stopReason", "native_finish_reason")
+"""Not `finish_reason`, which a refusal of the model itself gets here, after which OpenAI's models go on."""
+
+
+class TurnFiltered(ContentFiltered):
+    """The provider answers with status 200 that it does not go on from this turn, so that it refuses each later request with it too."""
+
+
 class Ending(StrEnum):
     """Why an answer ended."""
 
@@ -51,6 +62,12 @@ def prompt_blocked(message: AIMessage) -> bool:
     """Whether the provider's filter stopped the request itself: Gemini answers such a one with status 200 and nothing."""
     feedback = message.response_metadata.get("prompt_feedback")
     return isinstance(feedback, dict) and bool(feedback.get("block_reason"))
+
+
+def turn_refused(message: AIMessage) -> bool:
+    """Whether an answer of status 200 ended with a refusal of the turn: Anthropic's classifiers and Bedrock's guardrails say so."""
+    said = [message.response_metadata.get(name) for name in _BY_PROVIDERS]
+    return any(isinstance(each, str) and each.lower().startswith(_OF_THE_TURN) for each in said)
 
 
 def ending_of(message: AIMessage) -> Ending:

@@ -1,0 +1,77 @@
+"""A tool that could not work ends the start of its agent with a sentence that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, tool
+from langgraph.prebuilt import InjectedState, ToolRuntime
+from pydantic import BaseModel, create_model
+
+from utils.a2a_common.graph.tool_checks import check_tools
+from utils.errors import SettingsError
+
+
+async def nothing(**arguments: Any) -> str:
+    return ""
+
+
+def taking(*names: str, name: str = "t") -> BaseTool:
+    fields: dict[str, Any] = {each: (str, "") for each in names}
+    return StructuredTool(
+        name=name, description="d", args_schema=create_model("Args", **fields), coroutine=nothing
+    )
+
+
+def refused(*tools: BaseTool) -> str:
+    with pytest.raises(SettingsError) as raised:
+        check_tools("helper", tools)
+    return raised.value.message
+
+
+@tool
+async def filled(
+    path: str,
+    config: RunnableConfig,
+    runtime: ToolRuntime,
+    state: Annotated[dict[str, Any], InjectedState],
+    call: Annotated[str, InjectedToolCallId],
+) -> str:
+    """What the graph fills is no argument of the model."""
+    return ""
+
+
+def test_usual_tools_are_taken():
+    check_tools("helper", [filled, taking("path", "name", "state", "args"), taking(name="a-b_C9")])
+    check_tools("helper", [])
+
+
+@pytest.mark.parametrize("name", ["", "a b", "lösche", "a.b", "x" * 65, "a\n"])
+def test_a_name_that_providers_refuse_is_told(name: str):
+    told = refused(taking(), taking(name=name))
+    assert told.startswith(f"The tool {name!r} of the agent helper cannot be used: its name must be 1 to 64")
+
+
+def test_two_tools_of_one_name_are_told():
+    assert (
+        refused(taking(), taking(name="u"), taking())
+        == "The agent helper has 2 tools of the name 't': rename one."
+    )
+
+
+@pytest.mark.parametrize("name", ["config", "run_manager", "callbacks", "runtime", "self"])
+def test_an_argument_that_would_not_arrive_is_told(name: str):
+    assert f"the name of its argument {name!r} itself" in refused(taking("path", name))
+
+
+def test_a_schema_that_cannot_be_written_or_is_no_object_is_told():
+    class Odd(BaseModel):
+        what: Callable[[], str]
+
+    odd = StructuredTool(name="odd", description="d", args_schema=Odd, coroutine=nothing)
+    assert "'odd' of the agent helper cannot be used: the schema of its arguments" in refused(odd)
+    listed = StructuredTool(name="l", description="d", args_schema={"type": "array"}, coroutine=nothing)
+    assert "its arguments are not an object" in refused(listed)

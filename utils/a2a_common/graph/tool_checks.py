@@ -1,0 +1,63 @@
+"""Refuses tools that could not work when an agent starts, in place of failing in the middle of a conversation. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from utils.errors import SettingsError
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""Names of tools that OpenAI, Anthropic and Bedrock take."""
+_TAKEN = ("self", "config", "run_manager", "callbacks", "runtime")
+"""Arguments in whose place LangChain and LangGraph put something of their own, or that they cannot pass on."""
+
+_UNWRITABLE = "the schema of its arguments cannot be written as JSON"
+
+
+def check_tools(agent: str, tools: Sequence[BaseTool]) -> None:
+    """Check all tools of an agent, those of its middleware included.
+
+    Raises:
+        SettingsError: One of them cannot work; names it and says why.
+    """
+    for tool in tools:
+        try:
+            why = _fault(tool)
+        except Exception as error:
+            raise _unusable(agent, tool, f"{_UNWRITABLE} ({type(error).__name__})") from error
+        if why:
+            raise _unusable(agent, tool, why)
+    (name, count), *_ = Counter(tool.name for tool in tools).most_common(1) or [("", 0)]
+    if count > 1:
+        raise SettingsError("tools", f"The agent {agent} has {count} tools of the name {name!r}: rename one.")
+
+
+def _unusable(agent: str, tool: BaseTool, why: str) -> SettingsError:
+    return SettingsError("tools", f"The tool {tool.name!r} of the agent {agent} cannot be used: {why}.")
+
+
+def _fault(tool: BaseTool) -> str:
+    """Why a tool cannot work; empty where it can."""
+    from langchain_core.tools import StructuredTool
+
+    if not _NAME.fullmatch(tool.name):
+        return "its name must be 1 to 64 letters without accents, digits, underscores and hyphens"
+    schema = _schema(tool)
+    if schema.get("type", "object") != "object":
+        return "its arguments are not an object"
+    taken = [name for name in _TAKEN if name in schema.get("properties", {})]
+    if taken and isinstance(tool, StructuredTool):
+        return f"LangChain uses the name of its argument {taken[0]!r} itself, so that it would not arrive; rename it"
+    return ""
+
+
+def _schema(tool: BaseTool) -> dict[str, Any]:
+    """The schema of the arguments that a model fills."""
+    schema: Any = tool.tool_call_schema
+    return schema if isinstance(schema, dict) else schema.model_json_schema()
