@@ -83,9 +83,7 @@ class BaseLangGraphAgent(ABC):
         own_tables: Folder with migrations (`0001_name.sql`, …) of the agent's own tables in PostgreSQL. None by default.
     """
 
-    __test__: ClassVar[bool] = (
-        False  # pytest takes classes named `Test…` for tests, as an agent for TestRail may be
-    )
+    __test__: ClassVar[bool] = False  # pytest takes classes named `Test…` for tests
     name: ClassVar[str]
     description: ClassVar[str]
     skills: tuple[Skill, ...] = ()

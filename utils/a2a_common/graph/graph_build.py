@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.graph_run import BuiltGraph
-from utils.a2a_common.graph.own_graph import GraphParts, check_state
+from utils.a2a_common.graph.own_graph import GraphParts, check_graph
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
@@ -51,11 +51,8 @@ async def build_graph(
     """The graph of an agent, compiled with its checkpointer.
 
     Raises:
-        SettingsError: The agent's own graph has no node that is `parts.agent`, is compiled already, or has a state that
-            keeps no conversation.
+        SettingsError: The agent's own graph is compiled, keeps no conversation, or has no node that is `parts.agent`.
     """
-    from langgraph.graph import StateGraph
-
     from utils.a2a_common.graph.state_conflict import own_keys
 
     stay_in_place_unless_traced()
@@ -87,11 +84,7 @@ async def build_graph(
             dated=dated,
             form=form,
         )
-    if not isinstance(own, StateGraph):
-        raise SettingsError(
-            "graph", f"graph() of the agent {agent.name} must return a StateGraph that is not compiled."
-        )
-    check_state(own, agent.name)
+    check_graph(own, agent.name)
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:

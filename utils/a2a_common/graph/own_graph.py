@@ -21,14 +21,19 @@ _NO_CONVERSATION = (
 )
 
 
-def check_state(graph: StateGraph[Any, Any, Any, Any], agent: str) -> None:
+def check_graph(graph: StateGraph[Any, Any, Any, Any], agent: str) -> None:
     """Refuse a graph that would fail at its first request, or forget all but the last message.
 
     Raises:
-        SettingsError: Its state has no key `messages`, or one that each node overwrites.
+        SettingsError: It is compiled already, or its state has no key `messages`, or one that each node overwrites.
     """
     from langgraph.channels import LastValue
+    from langgraph.graph import StateGraph
 
+    if not isinstance(graph, StateGraph):
+        raise SettingsError(
+            "graph", f"graph() of the agent {agent} must return a StateGraph that is not compiled."
+        )
     kept = graph.channels.get("messages")
     if kept is None or type(kept) is LastValue:
         wrong = "no key `messages`" if kept is None else "a key `messages` without a reducer"
