@@ -80,7 +80,7 @@ LIMITS: tuple[Rule, ...] = (
                 _BOUNDED + "BoundedConnection.connection_made",
                 "limit and len(self.connections) > limit + SPARE",
                 "False",
-                _CONNECTIONS + "test_far_past_the_limit_a_connection_is_closed_unread",
+                _CONNECTIONS + "test_far_past_the_limit_a_connection_is_closed_unread_where_none_is_idle",
             ),
             broken(
                 "the probes are refused as well",
