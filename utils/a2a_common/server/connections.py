@@ -6,8 +6,6 @@ uvicorn has a limit of time for idle connections alone.
 from __future__ import annotations
 
 import asyncio
-import resource
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from utils.a2a_common.server.http.address import PROBES
 from utils.a2a_common.server.http.answers import local_path, refusal
+from utils.processes.open_files import open_files
 
 if TYPE_CHECKING:
     from utils.protection_settings import ProtectionSettings
@@ -198,9 +197,13 @@ def bounded(bounds: Bounds) -> type[BoundedConnection]:
     return type("BoundedConnection", (BoundedConnection,), own)
 
 
-def connections_within(limit: int) -> int:
-    """The limit, or half of the files that this process may open where that is less: each connection is one."""
-    if sys.platform == "win32":
-        return limit
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return limit if files == resource.RLIM_INFINITY else min(limit or files // 2, files // 2)
+def connections_within(limit: int, files: int | None = None) -> int:
+    """The limit, or half of the files that a process may open where that is less: each connection is one.
+
+    Args:
+        limit: The limit that is asked for; 0 for none but that.
+        files: How many may be open; what this process may open now when omitted.
+    """
+    if files is None:
+        files = open_files()
+    return limit if not files else min(limit or files // 2, files // 2)
