@@ -78,7 +78,7 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "far past it connections are held",
                 _BOUNDED + "BoundedConnection.connection_made",
-                "limit and len(self.connections) > limit + SPARE",
+                "not self._make_room()",
                 "False",
                 _CONNECTIONS + "test_far_past_the_limit_a_connection_is_closed_unread_where_none_is_idle",
             ),
