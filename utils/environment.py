@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -16,6 +16,7 @@ from utils.errors import SettingsError
 class EnvSettings(BaseModel):
     """Base of every group of settings."""
 
+    __test__: ClassVar[bool] = False  # no test, also where its name begins with `Test`
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
 
     @classmethod

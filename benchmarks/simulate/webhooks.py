@@ -16,7 +16,9 @@ from benchmarks.simulate.facts import Heard, Hook
 from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.sql_pool import SqlPool
 from benchmarks.simulate.view import seen_of
+from utils.a2a_common.protocol.version import CURRENT
 from utils.a2a_common.server import push_store
+from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
 from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
@@ -87,10 +89,16 @@ class NotedHooks(PushConfigs):
     _changed: Callable[[str, str, bool], None]
 
     async def put(
-        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+        self,
+        task_id: str,
+        owner: str,
+        config: TaskPushNotificationConfig,
+        *,
+        after: int,
+        version: str = CURRENT,
     ) -> TaskPushNotificationConfig:
         """Store a configuration."""
-        stored = await super().put(task_id, owner, config, after=after)
+        stored = await super().put(task_id, owner, config, after=after, version=version)
         self._changed(config.id, task_id, True)
         return stored
 
@@ -175,5 +183,5 @@ class SimulatedDelivery(PushDelivery):
         self._process = process
         self._receivers = receivers
 
-    async def _post(self, config: TaskPushNotificationConfig, body: bytes) -> int:
-        return await self._receivers.post(self._process, config, body)
+    async def _post(self, config: TaskPushNotificationConfig, told: Notification) -> int:
+        return await self._receivers.post(self._process, config, told.body)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from multi_agents.cli.database_check import check_database
 from multi_agents.cli.issuers_check import check_issuers
+from multi_agents.cli.limits_check import check_limits
 from multi_agents.cli.model.ask import ask_models
 from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
@@ -80,6 +81,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     findings += await check_issuers(environ)
     findings += check_retention(environ)
     findings += check_memory(environ)
+    findings += check_limits(environ)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
 

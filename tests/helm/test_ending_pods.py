@@ -47,6 +47,24 @@ def test_they_have_the_labels_and_annotations_that_a_cluster_may_ask_of_every_po
     assert test["metadata"]["annotations"]["helm.sh/hook"] == "test"
 
 
+SIDECARS = {"sidecar.istio.io/inject": "false", "linkerd.io/inject": "disabled"}
+
+
+@pytest.mark.parametrize("meant", ["", "true"])
+def test_no_service_mesh_keeps_the_job_from_ending_unless_it_is_asked_to_join(helm: Helm, meant: str):
+    everywhere = {
+        "podLabels": {"sidecar.istio.io/inject": "true", "team": "platform"},
+        "podAnnotations": {"a": "b"},
+    }
+    own = {"podLabels": {"sidecar.istio.io/inject": meant}} if meant else {}
+    manifests = helm.render({"database": {**DATABASE, **own}, "defaults": everywhere})
+    told = _ending(manifests)[0]["metadata"]
+    assert {name: told["annotations"][name] for name in SIDECARS} == SIDECARS
+    assert told["annotations"]["a"] == "b"
+    assert told["labels"]["sidecar.istio.io/inject"] == (meant or "false")
+    assert told["labels"]["team"] == "platform"
+
+
 def _ending(manifests: list[Manifest]) -> list[Manifest]:
     (job,), (test,) = of_kind(manifests, "Job").values(), of_kind(manifests, "Pod").values()
     return [job["spec"]["template"], test]

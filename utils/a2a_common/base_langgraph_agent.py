@@ -58,8 +58,7 @@ if TYPE_CHECKING:
     from utils.persistence.tool_record import ToolRecord
 
 
-CLEARED = "Forgotten. The conversation begins anew."
-"""What an agent says when it was asked to forget."""
+CLEARED = "Forgotten. The conversation begins anew."  # what an agent says when it was asked to forget
 
 
 class BaseLangGraphAgent(ABC):
@@ -84,6 +83,7 @@ class BaseLangGraphAgent(ABC):
         own_tables: Folder with migrations (`0001_name.sql`, …) of the agent's own tables in PostgreSQL. None by default.
     """
 
+    __test__: ClassVar[bool] = False  # pytest takes classes named `Test…` for tests
     name: ClassVar[str]
     description: ClassVar[str]
     skills: tuple[Skill, ...] = ()

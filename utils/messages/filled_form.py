@@ -30,6 +30,11 @@ _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+def has_fields(form: Mapping[str, Any]) -> bool:
+    """Whether a form asks for an object with fields, as all do but those of a foreign agent that asks for one value."""
+    return isinstance(form.get("properties"), Mapping)
+
+
 def complaint_about_answer(form: Mapping[str, Any], data: Mapping[str, Any], *, whole: bool = True) -> str:
     """Why data does not fill a form, with the name of the field; empty where it does, or where the form has no fields.
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utils.persistence.database import connect, unopened
+from utils.persistence.database import connect
+from utils.persistence.database_failures import unopened
 from utils.persistence.encrypted.columns import COLUMNS, Column
 from utils.persistence.encrypted.renew_files import move as move_in_file
 from utils.persistence.owned_tables import (

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from utils.errors import StorageError, StorageFull
-from utils.persistence.database import connect, is_full
+from utils.persistence.database import connect
+from utils.persistence.database_failures import is_full
 from utils.persistence.sqlite_file import SqliteFile
 
 T = TypeVar("T")

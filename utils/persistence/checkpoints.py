@@ -14,7 +14,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from typing import TYPE_CHECKING
 
 from utils.encryption.codec import PLAIN, Codec
-from utils.persistence.database import Database, check_writable, connect, unopened
+from utils.persistence.database import Database, check_writable, connect
+from utils.persistence.database_failures import unopened
 from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 if TYPE_CHECKING:

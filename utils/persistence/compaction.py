@@ -7,7 +7,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from utils.persistence.database import connect, failed
+from utils.persistence.database import connect
+from utils.persistence.database_failures import failed
 
 LARGEST = 256 * 2**20
 """Bytes of a file that is rewritten, which takes about a second for as many; a larger one would hold up its writers."""

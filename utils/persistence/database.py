@@ -7,7 +7,6 @@ Queued writes are committed together, so a stream of small appends costs one com
 from __future__ import annotations
 
 import asyncio
-import errno
 import queue
 import sqlite3
 import threading
@@ -19,9 +18,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
-from utils.errors import StorageError, StorageFull
+from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.persistence.database_failures import failed, unopened
 from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 log = structlog.get_logger(__name__)
@@ -48,16 +48,6 @@ _PRAGMAS = (
 )
 
 
-_DAMAGED = (
-    "The file {name} in PLATFORM_ENGINEER_HOME is damaged. Put back a copy of it, or move it away to start "
-    "without what it holds."
-)
-
-
-class StorageDamaged(StorageError):
-    """A page of a database is damaged, which costs what stood on it."""
-
-
 def connect(path: SqliteFile) -> sqlite3.Connection:
     """Open a SQLite file with the settings of all databases of this service.
 
@@ -80,49 +70,6 @@ def _opened(path: SqliteFile) -> sqlite3.Connection:
         return sqlite3.connect(path.uri, uri=True, isolation_level=None, check_same_thread=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-
-
-def _name_of(path: SqliteFile) -> str:
-    return path.name if isinstance(path, MemoryFile) else f"{path.parent.name}/{path.name}"
-
-
-def unopened(path: SqliteFile, error: Exception) -> StorageError:
-    """The error for an operator when a database cannot be opened, without the path of the home."""
-    name = _name_of(path)
-    if is_damage(error):
-        return StorageError(_DAMAGED.format(name=name))
-    return StorageError(
-        f"The file {name} in PLATFORM_ENGINEER_HOME cannot be opened. See that this user may write it, that the disk "
-        "has room, and that no other process holds it."
-    )
-
-
-def failed(path: SqliteFile, error: Exception) -> StorageError:
-    """The error of a read or a write that SQLite failed: a user is told what to do, an operator which file is damaged."""
-    if is_full(error):
-        return StorageFull()
-    if not is_damage(error):
-        return StorageError("The database failed. Try again.")
-    name = _name_of(path)
-    log.error("storage.damaged", file=name)
-    return StorageDamaged(
-        "What is needed cannot be read: a file of this agent is damaged. Its operator can see in the log which.",
-        for_operator=_DAMAGED.format(name=name),
-    )
-
-
-def is_full(error: BaseException) -> bool:
-    """Whether a write failed because the disk, or the room that the file may take, is used up."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF == sqlite3.SQLITE_FULL
-
-
-def is_damage(error: BaseException) -> bool:
-    """Whether SQLite found a damaged page, or no database at all; its extended codes hold the plain one in their low byte."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
 
 class _Job(NamedTuple):

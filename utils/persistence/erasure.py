@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from utils.persistence.database import connect, unopened
+from utils.persistence.database import connect
+from utils.persistence.database_failures import unopened
 from utils.persistence.owned_tables import (
     BUSY,
     BY_CONTEXT,

@@ -17,7 +17,7 @@ from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.persistence.checkpoint_clock import go_on_after
-from utils.persistence.database import is_full
+from utils.persistence.database_failures import is_full
 from utils.persistence.encrypted.serializer import serializer, serializer_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from utils.persistence.database import Database, StorageDamaged, is_damage
+from utils.persistence.database import Database
+from utils.persistence.database_failures import StorageDamaged, is_damage
 from utils.persistence.sqlite_file import SqliteFile
 from utils.persistence.task_log_schema import prepare
 from utils.persistence.task_log_store import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from utils.errors import RetrievalFailed, StorageError, StorageFull
-from utils.persistence.database import is_damage, is_full
+from utils.persistence.database_failures import is_damage, is_full
 
 log = structlog.get_logger(__name__)
 

@@ -56,15 +56,15 @@ BINDINGS: tuple[Rule, ...] = (
             broken(
                 "1.0 is missing",
                 "utils/a2a_common/server/grpc_server.py::start_grpc",
-                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
-                "[(a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
+                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT))), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY)))]",
+                "[(a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY)))]",
                 _CLIENT + "test_grpc_answers_and_streams",
             ),
             broken(
                 "0.3 is missing",
                 "utils/a2a_common/server/grpc_server.py::start_grpc",
-                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
-                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder))]",
+                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT))), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY)))]",
+                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT)))]",
                 _CLIENT + "test_grpc_speaks_0_3_on_the_same_port",
             ),
             broken(
@@ -90,7 +90,7 @@ BINDINGS: tuple[Rule, ...] = (
             broken(
                 "no version means the newest",
                 "utils/a2a_common/server/call_context.py::served_version",
-                "return '0.3'",
+                "return LEGACY",
                 "return '1.0'",
                 _SCOPE + "test_a_request_without_version_is_one_of_0_3",
             ),

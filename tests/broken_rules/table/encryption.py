@@ -104,15 +104,15 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "webhooks are stored as they are in a file",
                 "utils/a2a_common/server/push_store.py::SqlitePushConfigs.put",
-                "self._codec.encrypt(stored.SerializeToString(), places.webhook(*key))",
-                "stored.SerializeToString()",
+                "self._codec.encrypt(stored(webhook.config, version), places.webhook(*key))",
+                "stored(webhook.config, version)",
                 _NO_WORD,
             ),
             broken(
                 "webhooks are stored as they are in PostgreSQL",
                 "utils/a2a_common/server/push_store_postgres.py::PostgresPushConfigs.put",
-                "self._codec.encrypt(stored.SerializeToString(), place)",
-                "stored.SerializeToString()",
+                "self._codec.encrypt(stored(webhook.config, version), place)",
+                "stored(webhook.config, version)",
                 _NO_WORD,
             ),
             broken(

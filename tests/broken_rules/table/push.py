@@ -33,8 +33,8 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "after a restart everybody owns it",
                 _STORE + "::readable",
-                "Webhook(owner, TaskPushNotificationConfig.FromString(stored), sent)",
-                'Webhook(\'["", ""]\' if owner else owner, TaskPushNotificationConfig.FromString(stored), sent)',
+                "Webhook(owner, config, sent, version)",
+                'Webhook(\'["", ""]\' if owner else owner, config, sent, version)',
                 _OWNED,
             ),
             broken(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NotRequired
+from typing import Any, NotRequired, TypedDict
 
 import httpx
 import pytest
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
@@ -147,6 +147,48 @@ async def test_a_graph_without_the_agent_in_it_is_refused_with_a_sentence(tmp_pa
         SettingsError, match=r"^The graph of the agent lost has no node that is parts\.agent\.$"
     ):
         await Lost(runtime).build()
+
+
+class Ticket(TypedDict):
+    """Keeps no messages."""
+
+    urgent: bool
+
+
+class Overwritten(TypedDict):
+    """Keeps the last messages only."""
+
+    messages: list[AnyMessage]
+
+
+@pytest.mark.parametrize(
+    ("state", "wrong"),
+    [(Ticket, "no key `messages`"), (Overwritten, "a key `messages` without a reducer")],
+)
+async def test_a_graph_whose_state_cannot_keep_the_conversation_is_refused_before_the_first_request(
+    state: type[Any], wrong: str, tmp_path: Any
+) -> None:
+    class Forgetful(Triage):
+        """Keeps no conversation."""
+
+        name = "forgetful"
+
+        async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
+            """The agent alone, over a state of its own."""
+            graph: StateGraph[Any, Any, Any, Any] = StateGraph(state, context_schema=AgentRequest)
+            graph.add_node("agent", parts.agent)
+            graph.add_edge(START, "agent")
+            return graph
+
+    runtime = AgentRuntime(
+        home=tmp_path, settings=AgentSettings.load({}), model=scripted([]), checkpointer=InMemorySaver()
+    )
+    with pytest.raises(SettingsError) as refused:
+        await Forgetful(runtime).build()
+    assert refused.value.message == (
+        f"The state of the graph of the agent forgetful has {wrong}: let it extend ContextState of "
+        "utils/context/state.py, which keeps the conversation (docs/agent-reference.md#a-graph-of-your-own)."
+    )
 
 
 class Verdict(BaseModel):

@@ -66,12 +66,13 @@ APP = Starlette(
 
 
 @asynccontextmanager
-async def held(url: str, count: int) -> AsyncIterator[None]:
-    """Hold connections open without a word."""
+async def held(url: str, count: int, said: bytes = b"") -> AsyncIterator[None]:
+    """Hold connections open without a word, or with the beginning of a request."""
     port = int(url.rpartition(":")[2])
     async with AsyncExitStack() as stack:
         for _ in range(count):
             _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(said)
             stack.callback(writer.close)
         yield
 
@@ -120,8 +121,8 @@ async def test_past_the_limit_there_is_503_and_the_probes_are_answered() -> None
                 pass  # the server has not seen yet that they are gone
 
 
-async def test_far_past_the_limit_a_connection_is_closed_unread() -> None:
-    async with running(APP, http=bounded(Bounds(connections=5))) as url, held(url, 5 + SPARE):
+async def test_far_past_the_limit_a_connection_is_closed_unread_where_none_is_idle() -> None:
+    async with running(APP, http=bounded(Bounds(connections=5))) as url, held(url, 5 + SPARE, b"P"):
         port = int(url.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -20,6 +20,7 @@ from tests.e2e.wire.test_push import PRIVATE, Hook, listening
 from tests.e2e.wire.ways import WAYS, Way, answer, asking, served
 from tests.e2e.wire.wiring import HEADERS, Wire, serving
 from utils.a2a_common import BaseLangGraphAgent
+from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.testing.scripted_model import ScriptedModel
 
@@ -96,7 +97,7 @@ async def test_a_token_with_spaces_and_signs_is_sent_as_it_is() -> None:
         config = {"taskId": task_id, "id": "c", "url": url, "token": token}
         assert (await wire.rpc("CreateTaskPushNotificationConfig", config))["result"]["token"] == token
         await PushDelivery(PushPolicy(allow_private=True)).deliver(
-            TaskPushNotificationConfig(url=url, token=token), b"{}"
+            TaskPushNotificationConfig(url=url, token=token), Notification(b"{}")
         )
         await hook.heard(1)
     assert hook.requests[0][0]["x-a2a-notification-token"] == token
@@ -104,7 +105,7 @@ async def test_a_token_with_spaces_and_signs_is_sent_as_it_is() -> None:
 
 async def test_a_token_that_was_stored_before_it_was_checked_ends_as_a_delivery_that_failed() -> None:
     delivery = PushDelivery(PushPolicy(allow_private=True))
-    assert not await delivery.deliver(config(token="tök"), b"{}")
+    assert not await delivery.deliver(config(token="tök"), Notification(b"{}"))
     await delivery.aclose()
 
 

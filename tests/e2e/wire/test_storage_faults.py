@@ -130,6 +130,7 @@ async def test_the_end_of_a_task_is_written_when_the_storage_works_again(tmp_pat
             fault.begun.set()
             task = await answer
             check_failed(task)
+            assert "Another program holds a file" in task["status"]["message"]["parts"][0]["text"]
             assert state(await wire.get(task["id"])) == "failed"
             listed = (await wire.rpc("ListTasks"))["result"]["tasks"]
             assert [state(one) for one in listed] == ["failed"]

@@ -8,6 +8,7 @@ from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from tests.unit.engine.turns import OWNER, Executor, House, status_of, task_of, turn
 from utils.a2a_common.server.push import PushSender
+from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.errors import StorageError
@@ -31,9 +32,11 @@ class Held(PushDelivery):
         self.free = asyncio.Event()
         self.heard: list[bytes] = []
 
-    async def deliver(self, config: TaskPushNotificationConfig, body: bytes, *, owner: str = "") -> bool:
+    async def deliver(
+        self, config: TaskPushNotificationConfig, told: Notification, *, owner: str = ""
+    ) -> bool:
         await self.free.wait()
-        self.heard.append(body)
+        self.heard.append(told.body)
         return True
 
 

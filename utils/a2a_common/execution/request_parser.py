@@ -23,7 +23,7 @@ from utils.a2a_common.protocol.extensions import (
 )
 from utils.a2a_common.protocol.media_modes import accepted_of
 from utils.a2a_common.protocol.owner import parts_of
-from utils.a2a_common.protocol.parts import decode_part
+from utils.a2a_common.protocol.parts import decode_part, whole_numbers
 from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.protocol.task_tree import TaskTree
@@ -144,7 +144,7 @@ def _data(message: Message) -> tuple[Mapping[str, Any], ...]:
     from google.protobuf import json_format
 
     values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
-    return tuple(value for value in values if isinstance(value, Mapping))
+    return tuple(whole_numbers(value) for value in values if isinstance(value, Mapping))
 
 
 def _parts(message: Message) -> tuple[ContentPart, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.graph_run import BuiltGraph
-from utils.a2a_common.graph.own_graph import GraphParts
+from utils.a2a_common.graph.own_graph import GraphParts, check_graph
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.tool_checks import check_tools
 from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
@@ -52,10 +52,8 @@ async def build_graph(
     """The graph of an agent, compiled with its checkpointer.
 
     Raises:
-        SettingsError: A tool cannot work, or the agent's own graph has no node that is `parts.agent`, or is compiled already.
+        SettingsError: A tool cannot work, or the agent's own graph is compiled, keeps no conversation, or has no node that is `parts.agent`.
     """
-    from langgraph.graph import StateGraph
-
     from utils.a2a_common.graph.state_conflict import own_keys
 
     check_tools(agent.name, [*tools, *offered_by(middleware)])
@@ -87,10 +85,7 @@ async def build_graph(
             dated=dated,
             form=form,
         )
-    if not isinstance(own, StateGraph):
-        raise SettingsError(
-            "graph", f"graph() of the agent {agent.name} must return a StateGraph that is not compiled."
-        )
+    check_graph(own, agent.name)
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:

@@ -7,10 +7,37 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from utils.errors import SettingsError
+
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
+    from langgraph.graph import StateGraph
     from langgraph.graph.state import CompiledStateGraph
+
+_NO_CONVERSATION = (
+    "The state of the graph of the agent {agent} has {wrong}: let it extend ContextState of utils/context/state.py, "
+    "which keeps the conversation (docs/agent-reference.md#a-graph-of-your-own)."
+)
+
+
+def check_graph(graph: StateGraph[Any, Any, Any, Any], agent: str) -> None:
+    """Refuse a graph that would fail at its first request, or forget all but the last message.
+
+    Raises:
+        SettingsError: It is compiled already, or its state has no key `messages`, or one that each node overwrites.
+    """
+    from langgraph.channels import LastValue
+    from langgraph.graph import StateGraph
+
+    if not isinstance(graph, StateGraph):
+        raise SettingsError(
+            "graph", f"graph() of the agent {agent} must return a StateGraph that is not compiled."
+        )
+    kept = graph.channels.get("messages")
+    if kept is None or type(kept) is LastValue:
+        wrong = "no key `messages`" if kept is None else "a key `messages` without a reducer"
+        raise SettingsError("graph", _NO_CONVERSATION.format(agent=agent, wrong=wrong))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ whatever is no approval is a no.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from a2a.types.a2a_pb2 import Message, Part, Task
@@ -16,18 +16,19 @@ from google.protobuf import json_format
 from utils.a2a_common.protocol.answer_proof import form_of
 from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.messages.approval import digest_in_form
-from utils.messages.filled_form import complaint_about_answer
+from utils.messages.filled_form import complaint_about_answer, has_fields
 
 _OF_EXTENSION = "urn:"
 
+NO_OBJECT = "the data must be an object with the form's fields"
 UNFILLED = "The answer does not fill the form of the question: {complaint}. The question stays open."
 
 
 def check_form(task: Task, message: Message) -> None:
-    """Check the JSON objects of an answer against the form of the question; together they are what was filled in.
+    """Check the data of an answer against the form of the question: objects, which together are what was filled in.
 
     Raises:
-        InvalidParamsError: Names the field and what is wrong with it.
+        InvalidParamsError: Names the field and what is wrong with it, or says that other data than an object fills no form.
     """
     if task.status.state not in INTERRUPTED:
         return
@@ -35,16 +36,22 @@ def check_form(task: Task, message: Message) -> None:
     parts = [each for each in message.parts if _fills_fields(each)]
     if not form or not parts or digest_in_form(form):
         return
-    data: dict[str, Any] = {}
-    for part in parts:
-        value = json_format.MessageToDict(part.data)
-        data |= value if isinstance(value, Mapping) else {}
-    worded = any(part.text for part in message.parts)
-    if complaint := complaint_about_answer(form, data, whole=not worded):
+    complaint = _complaint(form, parts, worded=any(part.text for part in message.parts))
+    if complaint:
         raise InvalidParamsError(UNFILLED.format(complaint=complaint))
 
 
+def _complaint(form: Mapping[str, Any], parts: Sequence[Part], *, worded: bool) -> str:
+    values = [json_format.MessageToDict(part.data) for part in parts]
+    if not has_fields(form):
+        return ""
+    if not all(isinstance(value, Mapping) for value in values):
+        return NO_OBJECT
+    data = {name: field for value in values for name, field in value.items()}
+    return complaint_about_answer(form, data, whole=not worded)
+
+
 def _fills_fields(part: Part) -> bool:
-    """Whether a part is a JSON object that is no message of an extension."""
+    """Whether a part is data that is no message of an extension."""
     fields = part.data.struct_value.fields
-    return part.data.HasField("struct_value") and not any(name.startswith(_OF_EXTENSION) for name in fields)
+    return part.HasField("data") and not any(name.startswith(_OF_EXTENSION) for name in fields)

@@ -198,12 +198,12 @@ class PlatformRequestHandler(RequestHandler):
         async with self._admission.admit(params, call) as admitted:
             owner = owner_of(call)
             if admitted.repeated:
-                return await self._again(params, admitted, owner)
+                return await self._again(params, admitted, call)
             after = 0
             if admitted.waits:
                 whole = await self._tasks.snapshot(admitted.task_id, owner)
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
-                    return await self._again(params, admitted, owner)
+                    return await self._again(params, admitted, call)
                 after = whole.sequence
             if self._preparation is not None:
                 await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
@@ -211,11 +211,13 @@ class PlatformRequestHandler(RequestHandler):
             trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted)
 
-    async def _again(self, params: pb.SendMessageRequest, admitted: Admitted, owner: str) -> Course:
+    async def _again(
+        self, params: pb.SendMessageRequest, admitted: Admitted, call: ServerCallContext
+    ) -> Course:
         """Answer a message that was sent before with its task as it is."""
-        course = await self._as_it_is(admitted.task_id, owner)
+        course = await self._as_it_is(admitted.task_id, owner_of(call))
         if course.task is None or course.task.status.state not in TERMINAL:
-            await self._webhooks.add(params.configuration, admitted.task_id, owner, after=course.heard)
+            await self._webhooks.add(params.configuration, admitted.task_id, call, after=course.heard)
         return course
 
     async def _submit(
@@ -237,7 +239,7 @@ class PlatformRequestHandler(RequestHandler):
             await self._engine.submit(turn, call)
         except TaskBusy as error:
             raise UnsupportedOperationError(error.message) from None
-        await self._webhooks.store(configuration, turn.task_id, turn.owner, after=after)
+        await self._webhooks.store(configuration, turn.task_id, call, after=after)
 
     async def _as_it_is(self, task_id: str, owner: str) -> Course:
         """The task as it is shown to a caller who did not begin its turn."""

@@ -18,6 +18,7 @@ from a2a.utils.errors import TaskNotFoundError
 from utils.a2a_common.handler.webhook_pages import page_of
 from utils.a2a_common.handler.webhook_rules import check_headers
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.version import version_of
 from utils.a2a_common.tasks.log import TaskLog
 
 UrlRule = Callable[[str], Awaitable[None]]
@@ -28,9 +29,11 @@ class PushConfigs(Protocol):
     """Stores the webhooks of tasks. Each belongs to the owner of its task."""
 
     async def put(
-        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int, version: str
     ) -> TaskPushNotificationConfig:
         """Store a configuration, in the place of one with the same id; events up to `after` are not sent.
+
+        It is told in the protocol's `version`.
 
         Raises:
             StorageError: It cannot be written; it is not in use then.
@@ -84,7 +87,7 @@ class Webhooks:
         await self._url_rule(config.url)
 
     async def store(
-        self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
+        self, configuration: SendMessageConfiguration, task_id: str, call: ServerCallContext, *, after: int
     ) -> None:
         """Store the webhook that came with a message whose turn was accepted, and send the events past `after`.
 
@@ -94,13 +97,14 @@ class Webhooks:
         Raises:
             StorageError: It cannot be written. The same message, sent again, stores it.
         """
+        owner = owner_of(call)
         if configuration.HasField("task_push_notification_config"):
             given = configuration.task_push_notification_config
-            await self._configs.put(task_id, owner, given, after=after)
+            await self._configs.put(task_id, owner, given, after=after, version=version_of(call))
         self._pushes.follow(task_id, owner, after=after)
 
     async def add(
-        self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
+        self, configuration: SendMessageConfiguration, task_id: str, call: ServerCallContext, *, after: int
     ) -> None:
         """Store the webhook of a message that comes again, where its task has not got it: what comes after `after` is sent.
 
@@ -111,12 +115,13 @@ class Webhooks:
         given = configuration.task_push_notification_config
         if not given.url:
             return
+        owner = owner_of(call)
         name = normalize_push_notification_config(task_id, given).id
         if name in {each.id for each in self._configs.of_task(task_id, owner)}:
             self._pushes.follow(task_id, owner, after=after)  # who stored it may be gone
         else:
             await self.check(configuration)
-            await self.store(configuration, task_id, owner, after=after)
+            await self.store(configuration, task_id, call, after=after)
 
     async def create(
         self, params: TaskPushNotificationConfig, call: ServerCallContext
@@ -132,7 +137,9 @@ class Webhooks:
         if snapshot is None:
             raise TaskNotFoundError
         await self._check(params)
-        stored = await self._configs.put(params.task_id, owner, params, after=snapshot.sequence)
+        stored = await self._configs.put(
+            params.task_id, owner, params, after=snapshot.sequence, version=version_of(call)
+        )
         self._pushes.follow(params.task_id, owner)
         return stored
 

@@ -61,7 +61,7 @@ def decode_part(part: Part) -> ContentPart | None:
         case "url":
             return FileUrl(part.url, part.filename, media_type)
         case "data":
-            return DataPart(_whole(json_format.MessageToDict(part.data)), media_type)
+            return DataPart(whole_numbers(json_format.MessageToDict(part.data)), media_type)
         case _:
             return None
 
@@ -77,13 +77,13 @@ def data_part(value: Mapping[str, Any]) -> Part:
     return encode_part(DataPart(dict(value)))
 
 
-def _whole(value: Any) -> Any:
+def whole_numbers(value: Any) -> Any:
     """A JSON value with whole numbers as integers again: protocol buffers keep every number as a float."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_WHOLE:
         return int(value)
     if isinstance(value, dict):
-        return {name: _whole(each) for name, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list) else value
+        return {name: whole_numbers(each) for name, each in value.items()}
+    return [whole_numbers(each) for each in value] if isinstance(value, list) else value
 
 
 def _value(value: Any) -> Any:

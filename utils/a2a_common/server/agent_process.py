@@ -57,7 +57,9 @@ async def run_agent(
     from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
     from utils.a2a_common.server.https import https_options
+    from utils.processes.open_files import raise_open_files
 
+    raise_open_files()
     listening, https = settings.server, https_options(settings.server)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(

@@ -13,6 +13,7 @@ from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import ExtensionSupportRequiredError, VersionNotSupportedError
 from starlette.requests import Request
 
+from utils.a2a_common.protocol.version import LEGACY, note_version
 from utils.auth.credential import keep_credential
 from utils.auth.principal import PRINCIPAL
 
@@ -34,7 +35,7 @@ def served_version(asked: str) -> str:
         VersionNotSupportedError: Another version was asked for.
     """
     if not asked:
-        return "0.3"
+        return LEGACY
     match = _SERVED.fullmatch(asked)
     if match is None:
         raise VersionNotSupportedError("This agent speaks A2A 1.0 and 0.3. Set A2A-Version to one of them.")
@@ -85,7 +86,9 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
         """
         context = super().build(request)
         headers: dict[str, Any] = context.state["headers"]
-        headers[VERSION_HEADER.lower()] = served_version(_asked(headers, request.query_params))
+        version = served_version(_asked(headers, request.query_params))
+        headers[VERSION_HEADER.lower()] = version
+        note_version(context, version)
         legacy = request.headers.getlist(_LEGACY_EXTENSION_HEADER)
         context.requested_extensions |= get_requested_extensions(legacy)
         check_extensions(context.requested_extensions, self._required)

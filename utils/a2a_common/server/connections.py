@@ -6,8 +6,6 @@ uvicorn has a limit of time for idle connections alone.
 from __future__ import annotations
 
 import asyncio
-import resource
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from utils.a2a_common.server.http.address import PROBES
 from utils.a2a_common.server.http.answers import local_path, refusal
+from utils.processes.open_files import open_files
 
 if TYPE_CHECKING:
     from utils.protection_settings import ProtectionSettings
@@ -29,7 +28,8 @@ TOO_MANY = "This agent has as many connections as it takes. Send the same reques
 RETRY_SECONDS = 5
 
 SPARE = 64
-"""Connections past the limit that are answered; any more are closed unread."""
+"""Connections past the limit that are answered. For any more, the one that has been idle longest is closed, so that the health
+check is answered however many are idle; where none is idle, the new one is closed unread."""
 
 GRACE_SECONDS = 5.0
 """Until the connection of a body that did not come is closed, so that its client can read the answer."""
@@ -65,18 +65,20 @@ class BoundedConnection(H11Protocol):
     bounds = Bounds()
     seconds = bounds.header_seconds
     told_at = 0.0
+    heard_at = 0.0
     _headers: asyncio.TimerHandle | None = None
     _body: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected: its first request has to come. With too many others it is only told so."""
         super().connection_made(transport)
+        self.heard_at = self.loop.time()
         code = self._over()
         if not code:
             self._start_headers()
             return
         limit = self.bounds.connections
-        if limit and len(self.connections) > limit + SPARE:
+        if limit and len(self.connections) > limit + SPARE and not self._make_room():
             transport.abort()
             return
         self._tell(code)
@@ -87,6 +89,7 @@ class BoundedConnection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Bytes have come: the time of the headers runs on until they are whole, and then that of the body."""
         super().data_received(data)
+        self.heard_at = self.loop.time()
         reading = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
         if not reading:
             self._stop_headers()
@@ -102,6 +105,24 @@ class BoundedConnection(H11Protocol):
         self._stop_headers()
         self._stop_body()
         super().connection_lost(exc)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way, and no byte of one is here."""
+        answered = self.cycle is None or self.cycle.response_complete
+        waits = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+        return answered and waits and not self.transport.is_closing()
+
+    def _make_room(self) -> bool:
+        """Close the connection that has been idle longest; whether there is one."""
+        others = [
+            each for each in self.connections if isinstance(each, BoundedConnection) and each is not self
+        ]
+        longest = min((each for each in others if each.idle), key=lambda each: each.heard_at, default=None)
+        if longest is None:
+            return False
+        longest.transport.close()
+        return True
 
     def _over(self) -> str:
         """The limit that this connection is past; empty for none."""
@@ -176,9 +197,13 @@ def bounded(bounds: Bounds) -> type[BoundedConnection]:
     return type("BoundedConnection", (BoundedConnection,), own)
 
 
-def connections_within(limit: int) -> int:
-    """The limit, or half of the files that this process may open where that is less: each connection is one."""
-    if sys.platform == "win32":
-        return limit
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return limit if files == resource.RLIM_INFINITY else min(limit or files // 2, files // 2)
+def connections_within(limit: int, files: int | None = None) -> int:
+    """The limit, or half of the files that a process may open where that is less: each connection is one.
+
+    Args:
+        limit: The limit that is asked for; 0 for none but that.
+        files: How many may be open; what this process may open now when omitted.
+    """
+    if files is None:
+        files = open_files()
+    return limit if not files else min(limit or files // 2, files // 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from a2a.auth.user import UnauthenticatedUser, User
@@ -11,6 +12,7 @@ from a2a.server.request_handlers import RequestHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 from a2a.types.a2a_pb2 import AgentCard
 
+from utils.a2a_common.protocol.version import CURRENT, LEGACY, note_version
 from utils.a2a_common.server.call_context import (
     VERSION_HEADER,
     check_extensions,
@@ -55,9 +57,10 @@ def anonymous(_metadata: Mapping[str, str]) -> User:
 class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
     """Checks version and extensions of a gRPC call and knows its caller, which the SDK does for HTTP only."""
 
-    def __init__(self, required: frozenset[str], user_of: UserOf = anonymous) -> None:
+    def __init__(self, required: frozenset[str], user_of: UserOf = anonymous, version: str = CURRENT) -> None:
         self._required = required
         self._user_of = user_of
+        self._version = version
 
     def build(self, context: grpc.aio.ServicerContext) -> ServerCallContext:
         """The context of a gRPC call.
@@ -68,6 +71,7 @@ class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
         """
         built = super().build(context)
         served_version(_metadata(context).get(VERSION_HEADER.lower(), ""))
+        note_version(built, self._version)
         check_extensions(built.requested_extensions, self._required)
         if isinstance(built.user, KnownCaller):
             built.state[PRINCIPAL] = built.user.principal
@@ -156,10 +160,10 @@ async def start_grpc(
     server = grpc.aio.server(
         interceptors=interceptors, options=options, maximum_concurrent_rpcs=max_calls or None
     )
-    builder = GrpcCallContextBuilder(required_extensions(card), user_of)
+    builder = partial(GrpcCallContextBuilder, required_extensions(card), user_of)
     served: list[tuple[Any, object]] = [
-        (a2a_pb2_grpc, CurrentGrpc(handler, builder)),
-        (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder)),
+        (a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT))),
+        (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY))),
     ]
     for generated, servicer in served:
         generated.add_A2AServiceServicer_to_server(servicer, server)

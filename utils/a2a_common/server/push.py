@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import structlog
 from a2a.server.events.event_queue import Event
-from a2a.types.a2a_pb2 import Message, TaskArtifactUpdateEvent
+from a2a.types.a2a_pb2 import Message, TaskArtifactUpdateEvent, TaskState
 from a2a.utils.errors import A2AError, TaskNotFoundError
-from a2a.utils.proto_utils import to_stream_response
-from google.protobuf.json_format import MessageToJson
 
+from utils.a2a_common.protocol.version import LEGACY
+from utils.a2a_common.server import push_body
+from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs, Webhook
 from utils.a2a_common.tasks.entries import Entry, Suspended
@@ -51,6 +52,7 @@ class _Lane:
         noted_at: When the last event was noted as sent, in the loop's time.
         lost: Notifications in a row that the webhook did not take.
         again: Whether a turn was submitted since the worker looked.
+        shown: The last event of the whole task that a webhook of protocol 0.3 took, and the task's state then.
     """
 
     webhook: Webhook
@@ -58,6 +60,7 @@ class _Lane:
     noted_at: float = 0.0
     lost: int = 0
     again: bool = False
+    shown: tuple[int, TaskState] = (0, TaskState.TASK_STATE_UNSPECIFIED)
 
 
 class PushSender:
@@ -218,11 +221,33 @@ class PushSender:
         if webhook.sent is None or entry.sequence <= webhook.sent:
             return  # it was deleted, or replaced by one for later events
         if entry.settles or lane.lost < self._policy.most_lost:
-            body = MessageToJson(to_stream_response(entry.event), indent=None).encode()
-            taken = await self._delivery.deliver(webhook.config, body, owner=webhook.owner)
-            lane.lost = 0 if taken else lane.lost + 1
+            if webhook.version == LEGACY:
+                await self._send_legacy(lane, entry)
+            else:
+                await self._deliver(lane, push_body.current(entry.event))
         if webhook.sent is not None:
             await self._note(lane, webhook, entry)
+
+    async def _deliver(self, lane: _Lane, told: Notification) -> bool:
+        taken = await self._delivery.deliver(lane.webhook.config, told, owner=lane.webhook.owner)
+        lane.lost = 0 if taken else lane.lost + 1
+        return taken
+
+    async def _send_legacy(self, lane: _Lane, entry: Entry) -> None:
+        """Send the whole task, where an event changes its state or settles a turn, and it was not shown later already."""
+        sequence, state = lane.shown
+        if isinstance(entry.event, Message):
+            await self._deliver(lane, push_body.legacy(entry.event))
+            return
+        if isinstance(entry.event, TaskArtifactUpdateEvent) or entry.sequence <= sequence:
+            return
+        if entry.event.status.state == state and not entry.settles:
+            return
+        snapshot = await self._tasks.snapshot(lane.webhook.config.task_id, lane.webhook.owner)
+        if snapshot is None or (snapshot.task.status.state in TERMINAL and not _is_end(entry.event)):
+            return  # it was deleted, or its end is told once that stands
+        if await self._deliver(lane, push_body.legacy(snapshot.task)):
+            lane.shown = snapshot.sequence, snapshot.task.status.state
 
     async def _note(self, lane: _Lane, webhook: Webhook, entry: Entry) -> None:
         now = asyncio.get_running_loop().time()

@@ -10,6 +10,7 @@ import httpx
 import structlog
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
+from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_slots import PushPlaces, PushSlots
 from utils.net.bounded import Bound
 from utils.net.url_guard import ForbiddenUrl, checked_target
@@ -18,8 +19,6 @@ from utils.observability.metrics import count
 from utils.resilience.timing import backoff
 
 log = structlog.get_logger(__name__)
-
-MEDIA_TYPE = "application/a2a+json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +60,15 @@ class PushDelivery:
         if self._client is not None:
             await self._client.aclose()
 
-    async def deliver(self, config: TaskPushNotificationConfig, body: bytes, *, owner: str = "") -> bool:
+    async def deliver(
+        self, config: TaskPushNotificationConfig, told: Notification, *, owner: str = ""
+    ) -> bool:
         """Send one notification of a task of `owner`; whether the webhook took it."""
         reason = ""
         for attempt in range(self._policy.attempts):
             if attempt:
                 await asyncio.sleep(backoff(attempt, first=self._policy.backoff))
-            reason, again = await self._attempt(config, body, owner)
+            reason, again = await self._attempt(config, told, owner)
             if not reason:
                 count(catalogue.PUSHES, outcome="delivered")
                 return True
@@ -77,11 +78,13 @@ class PushDelivery:
         log.warning("push.failed", task_id=config.task_id, config_id=config.id, reason=reason)
         return False
 
-    async def _attempt(self, config: TaskPushNotificationConfig, body: bytes, owner: str) -> tuple[str, bool]:
+    async def _attempt(
+        self, config: TaskPushNotificationConfig, told: Notification, owner: str
+    ) -> tuple[str, bool]:
         """One try: why it failed (empty when it did not), and whether another may help."""
         try:
             async with self._slots.taken(owner, _host(config.url)), asyncio.timeout(self._policy.timeout):
-                status = await self._post(config, body)
+                status = await self._post(config, told)
         except ForbiddenUrl as error:
             return str(error), False
         except UnicodeEncodeError:  # stored by a version that did not check
@@ -93,7 +96,7 @@ class PushDelivery:
         again = status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {408, 425, 429}
         return f"status {status}", again
 
-    async def _post(self, config: TaskPushNotificationConfig, body: bytes) -> int:
+    async def _post(self, config: TaskPushNotificationConfig, told: Notification) -> int:
         """Send to the address that was checked; answer bodies are not read."""
         target = await checked_target(config.url, allow_private=self._policy.allow_private)
         if self._client is None:
@@ -106,8 +109,8 @@ class PushDelivery:
         request = self._client.build_request(
             "POST",
             target.url,
-            content=body,
-            headers={"Host": target.host, "Content-Type": MEDIA_TYPE, **_credentials(config)},
+            content=told.body,
+            headers={"Host": target.host, "Content-Type": told.media_type, **_credentials(config)},
             extensions={"sni_hostname": target.name},
         )
         response = await self._client.send(request, stream=True)

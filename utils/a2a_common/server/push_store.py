@@ -12,6 +12,8 @@ from typing import Any
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
+from utils.a2a_common.protocol.version import CURRENT
+from utils.a2a_common.server.push_stored import restored, stored
 from utils.encryption.codec import PLAIN, Codec
 from utils.encryption.errors import StorageUnreadable
 from utils.persistence.database import Database
@@ -42,11 +44,17 @@ class Webhook:
         config: Where to send, with the credentials.
         sent: The last event of the task that was sent, or given up; `None` where nothing more is sent: the task's end
             was, or the webhook is deleted or replaced.
+        version: The protocol version that it was registered in, and is told in.
     """
 
     owner: str
     config: TaskPushNotificationConfig
     sent: int | None = None
+    version: str = CURRENT
+
+    def is_like(self, other: Webhook) -> bool:
+        """Whether both say the same, whatever was sent."""
+        return (self.config, self.version) == (other.config, other.version)
 
 
 class PushConfigs:
@@ -67,21 +75,27 @@ class PushConfigs:
         """Nothing to close."""
 
     async def put(
-        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+        self,
+        task_id: str,
+        owner: str,
+        config: TaskPushNotificationConfig,
+        *,
+        after: int,
+        version: str = CURRENT,
     ) -> TaskPushNotificationConfig:
         """Store a configuration, in the place of another with the same id; events up to `after` are not sent.
 
         One that is stored already stays as it is, with what it was sent: the message that brought it may come again.
         """
-        stored = normalize_push_notification_config(task_id, config)
-        if not self._has(owner, stored):
-            self._keep(Webhook(owner, stored, after))
-        return stored
+        webhook = Webhook(owner, normalize_push_notification_config(task_id, config), after, version)
+        if not self._has(webhook):
+            self._keep(webhook)
+        return webhook.config
 
-    def _has(self, owner: str, config: TaskPushNotificationConfig) -> bool:
+    def _has(self, webhook: Webhook) -> bool:
         """Whether a configuration is stored as it is."""
-        known = self._webhooks.get((owner, config.task_id), {}).get(config.id)
-        return known is not None and known.config == config
+        known = self._webhooks.get((webhook.owner, webhook.config.task_id), {}).get(webhook.config.id)
+        return known is not None and known.is_like(webhook)
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
         """Forget a configuration."""
@@ -157,23 +171,29 @@ class SqlitePushConfigs(PushConfigs):
         await self._database.close()
 
     async def put(
-        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+        self,
+        task_id: str,
+        owner: str,
+        config: TaskPushNotificationConfig,
+        *,
+        after: int,
+        version: str = CURRENT,
     ) -> TaskPushNotificationConfig:
         """Store a configuration.
 
         Raises:
             StorageError: It cannot be written; it is not in use then.
         """
-        stored = normalize_push_notification_config(task_id, config)
-        if self._has(owner, stored):
-            return stored
-        key = (owner, task_id, stored.id)
-        body = self._codec.encrypt(stored.SerializeToString(), places.webhook(*key))
+        webhook = Webhook(owner, normalize_push_notification_config(task_id, config), after, version)
+        if self._has(webhook):
+            return webhook.config
+        key = (owner, task_id, webhook.config.id)
+        body = self._codec.encrypt(stored(webhook.config, version), places.webhook(*key))
         await self._write(
             ("INSERT OR REPLACE INTO push_configs VALUES (?, ?, ?, ?)", (*key, body)),
             (_NOTE, (*key, after)),
         )
-        return await super().put(task_id, owner, stored, after=after)
+        return await super().put(task_id, owner, webhook.config, after=after, version=version)
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
         """Forget a configuration.
@@ -216,8 +236,8 @@ def readable(rows: Iterable[tuple[Any, ...]], codec: Codec) -> Iterator[Webhook]
     """
     for owner, task_id, config_id, body, sent in rows:
         with suppress(StorageUnreadable):
-            stored = codec.decrypt(bytes(body), places.webhook(owner, task_id, config_id))
-            yield Webhook(owner, TaskPushNotificationConfig.FromString(stored), sent)
+            config, version = restored(codec.decrypt(bytes(body), places.webhook(owner, task_id, config_id)))
+            yield Webhook(owner, config, sent, version)
 
 
 def _all(db: sqlite3.Connection) -> list[tuple[Any, ...]]:

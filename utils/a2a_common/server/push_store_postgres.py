@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
+from utils.a2a_common.protocol.version import CURRENT
 from utils.a2a_common.server.push_store import PushConfigs, Webhook, readable
+from utils.a2a_common.server.push_stored import restored, stored
 from utils.encryption.codec import PLAIN, Codec, Place
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import StorageError
@@ -86,15 +88,17 @@ class PostgresPushConfigs(PushConfigs):
 
         before = self._known(task_id)
         rows = await self._db.run(read)
-        stored = {(one.owner, one.config.task_id, one.config.id): one for one in readable(rows, self._codec)}
+        found_now = {
+            (one.owner, one.config.task_id, one.config.id): one for one in readable(rows, self._codec)
+        }
         now = self._known(task_id)
-        for key in sorted(before.keys() | stored.keys()):
-            known, found = now.get(key), stored.get(key)
+        for key in sorted(before.keys() | found_now.keys()):
+            known, found = now.get(key), found_now.get(key)
             if known is not before.get(key):
                 continue
             if found is None:
                 await super().delete(key[1], key[0], key[2])
-            elif known is None or known.config != found.config:
+            elif known is None or not known.is_like(found):
                 self._keep(found)
                 if self._on_found is not None:
                     self._on_found(found)
@@ -122,28 +126,34 @@ class PostgresPushConfigs(PushConfigs):
             yield
 
     async def put(
-        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+        self,
+        task_id: str,
+        owner: str,
+        config: TaskPushNotificationConfig,
+        *,
+        after: int,
+        version: str = CURRENT,
     ) -> TaskPushNotificationConfig:
         """Store a configuration.
 
         Raises:
             StorageError: It cannot be written; it is not in use then.
         """
-        stored = normalize_push_notification_config(task_id, config)
-        place = places.webhook(owner, task_id, stored.id)
-        body = self._codec.encrypt(stored.SerializeToString(), place)
-        key = (owner, task_id, stored.id)
+        webhook = Webhook(owner, normalize_push_notification_config(task_id, config), after, version)
+        key = (owner, task_id, webhook.config.id)
+        place = places.webhook(*key)
+        body = self._codec.encrypt(stored(webhook.config, version), place)
 
         async def put(db: Connection) -> None:
             if (await db.execute(_ADD, (*key, body, after))).rowcount == 0:
                 known: Any = await (await db.execute(_BODY, key)).fetchone()
-                if known is not None and self._is(known[0], stored, place):
+                if known is not None and self._is(known[0], webhook, place):
                     return
                 await db.execute(_REPLACE, (body, after, *key))
             await self._db.notify(db, _CHANNEL, task_id)
 
         await self._db.run(put)
-        return await super().put(task_id, owner, stored, after=after)
+        return await super().put(task_id, owner, webhook.config, after=after, version=version)
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
         """Forget a configuration.
@@ -159,10 +169,10 @@ class PostgresPushConfigs(PushConfigs):
         await self._db.run(delete)
         await super().delete(task_id, owner, config_id)
 
-    def _is(self, body: bytes, config: TaskPushNotificationConfig, place: Place) -> bool:
+    def _is(self, body: bytes, webhook: Webhook, place: Place) -> bool:
         """Whether this is stored of a configuration; what cannot be read is not."""
         with suppress(StorageUnreadable):
-            return TaskPushNotificationConfig.FromString(self._codec.decrypt(bytes(body), place)) == config
+            return restored(self._codec.decrypt(bytes(body), place)) == (webhook.config, webhook.version)
         return False
 
     async def note_sent(self, webhook: Webhook, sequence: int | None) -> None:

@@ -25,7 +25,7 @@ from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.a2a_common.tasks.unwritten_ends import UnwrittenEnds
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
-from utils.persistence.database import StorageDamaged
+from utils.persistence.database_failures import StorageDamaged
 from utils.persistence.task_log_store import (
     CONTENT,
     IdleContext,

@@ -21,6 +21,7 @@ from utils.errors import (
     StorageFull,
 )
 from utils.events import Failed
+from utils.persistence.database_failures import StorageHeld
 
 log = structlog.get_logger(__name__)
 
@@ -94,12 +95,12 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
 def storage_end(
     head: Task, now: float, cause: StorageError, tools: Sequence[str] = ()
 ) -> TaskStatusUpdateEvent:
-    """The event that ends a task whose events could not be stored, with the code of that; says where the disk was full.
+    """The event that ends a task whose events could not be stored, with the code of that; says where its operator can act.
 
     `tools` are those of the turn that may have changed something: then the outcome is unknown.
     """
-    full = isinstance(cause, StorageFull)
-    sentence = f"The answer may be incomplete. {cause.message}" if full else NOT_STORED
+    known = isinstance(cause, StorageFull | StorageHeld)
+    sentence = f"The answer may be incomplete. {cause.message}" if known else NOT_STORED
     end = _unknown(tools) if tools else Failed(cause.code, sentence, cause.retryable)
     event = failed_status(head.id, head.context_id, end)
     event.status.timestamp.FromNanoseconds(round(now * 1e9))

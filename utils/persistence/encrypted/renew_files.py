@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from utils.encryption.codec import Codec
-from utils.persistence.database import connect, failed
+from utils.persistence.database import connect
+from utils.persistence.database_failures import failed
 from utils.persistence.encrypted.columns import COLUMNS, Column
 from utils.persistence.encrypted.tally import BATCH, Batch, Tally, batch_of, moved, selected
 
