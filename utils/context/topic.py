@@ -26,7 +26,8 @@ LEAST_WORDS = 3
 """Content words that a message must have to begin a topic: thanks, and short follow-ups ("and on Kubernetes?"), have fewer."""
 
 _ANSWER_HEAD = 300
-_LINKS = re.compile(r"\*\*|https?://\S+|\S+/\S+#\S+")
+_TOKEN = re.compile(r"\S+")
+_ADDRESS = re.compile(r"https?://")
 
 
 async def changed_topic(messages: Sequence[BaseMessage], embed: Embed) -> int | None:
@@ -64,4 +65,17 @@ def _may_begin(request: BaseMessage) -> bool:
 def _told(turn: Sequence[BaseMessage]) -> str:
     """What a turn is about: the user's words and the beginning of the last answer. What tools return is left out."""
     said = next((message_text(m) for m in reversed(turn) if isinstance(m, AIMessage) and message_text(m)), "")
-    return f"{message_text(turn[0])} {_LINKS.sub('', said)[:_ANSWER_HEAD]}".strip()
+    return f"{message_text(turn[0])} {_without_links(said)[:_ANSWER_HEAD]}".strip()
+
+
+def _without_links(text: str) -> str:
+    """A text without addresses, references such as `a/b#1` and marks of bold, in time linear in its length."""
+    return _TOKEN.sub(lambda found: _without_link(found[0]), text)
+
+
+def _without_link(token: str) -> str:
+    slash = token.find("/", 1)
+    number = token.find("#", slash + 2) if slash > 0 else -1
+    if 0 < number < len(token) - 1:
+        return ""
+    return _ADDRESS.split(token, maxsplit=1)[0].replace("**", "")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    LEFT_OUT,
     ContextRow,
     IdleContext,
     Kind,
@@ -107,7 +108,13 @@ class MemoryTaskLogStore(TaskLogStore):
         rows = [log.row for log in self._logs.values() if log.row is not None and log.owner == query.owner]
         matching = [row for row in rows if _matches(row, query)]
         rest = [row for row in matching if query.after is None or (row.updated, row.id) < query.after]
-        return heapq.nlargest(query.limit, rest, key=lambda row: (row.updated, row.id)), len(matching)
+        found = heapq.nlargest(query.limit, rest, key=lambda row: (row.updated, row.id))
+        before = itertools.accumulate((len(row.body) for row in found), initial=0)
+        shown = [
+            row if size < BATCH_BYTES else replace(row, body=LEFT_OUT)
+            for row, size in zip(found, before, strict=False)
+        ]
+        return shown, len(matching)
 
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
         """Rows in one of `states`."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from utils.persistence.database import Database
@@ -15,6 +16,7 @@ from utils.persistence.task_log_schema import prepare
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    LEFT_OUT,
     LOST,
     ContextRow,
     IdleContext,
@@ -193,18 +195,35 @@ def _numbers(values: Iterable[int]) -> str:
     return ", ".join(str(int(value)) for value in sorted(values))
 
 
+_BOUNDED = """
+SELECT id, owner, context_id, state, updated,
+    CASE WHEN before < ? THEN (SELECT body FROM tasks WHERE id = listed.id) ELSE ? END, sequence
+FROM (
+    SELECT *, coalesce(sum(size) OVER (
+        ORDER BY updated DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), 0) AS before
+    FROM ({page})
+) AS listed ORDER BY updated DESC, id DESC
+"""
+"""The rows of a page with their bodies as far as these are read. The length of a body is known without reading it."""
+
+
 def _page(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
-    rows, total = _select_page(db, query, "tasks", _ROW)
+    columns = "id, owner, context_id, state, updated, length(body) AS size, sequence"
+    total, page, values = _page_sql(db, query, "tasks", columns)
+    rows = db.execute(_BOUNDED.format(page=page), (BATCH_BYTES, LEFT_OUT, *values)).fetchall()
     return [Row(*row) for row in rows], total
 
 
 def _page_by_indexes(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
-    rows, total = _select_page(db, query, _LISTED, "id, owner, context_id, state, updated")
-    lost = [
-        Row(task_id, owner, context_id, state, updated, LOST, 0)
-        for task_id, owner, context_id, state, updated in rows
-    ]
-    return [_row_or(row, db) for row in lost], total
+    total, page, values = _page_sql(db, query, _LISTED, "id, owner, context_id, state, updated")
+    found: list[Row] = []
+    size = 0
+    for task_id, owner, context_id, state, updated in db.execute(page, values).fetchall():
+        left_out = Row(task_id, owner, context_id, state, updated, LEFT_OUT, 0)
+        found.append(_row_or(replace(left_out, body=LOST), db) if size < BATCH_BYTES else left_out)
+        size += len(found[-1].body)
+    return found, total
 
 
 _LISTED = """(
@@ -226,7 +245,10 @@ def _row_or(lost: Row, db: sqlite3.Connection) -> Row:
     return Row(*found) if found else lost
 
 
-def _select_page(db: sqlite3.Connection, query: Query, source: str, columns: str) -> tuple[list[Any], int]:
+def _page_sql(
+    db: sqlite3.Connection, query: Query, source: str, columns: str
+) -> tuple[int, str, tuple[Any, ...]]:
+    """How many tasks match, and what selects those of the page: a statement and its values."""
     where = ["owner = ?"]
     values: list[Any] = [query.owner]
     optional: list[tuple[str, Any]] = [
@@ -247,7 +269,7 @@ def _select_page(db: sqlite3.Connection, query: Query, source: str, columns: str
         f"SELECT {columns} FROM {source} WHERE {' AND '.join(where)}"  # noqa: S608
         " ORDER BY updated DESC, id DESC LIMIT ?"
     )
-    return db.execute(sql, (*values, query.limit)).fetchall(), total
+    return total, sql, (*values, query.limit)
 
 
 _ENDED = ", ".join(str(int(state)) for state in sorted(TERMINAL))

@@ -115,6 +115,9 @@ NEWEST = (2**63 - 1, "")
 LOST = b"\xff"
 """The body of a row whose page is damaged: no task can be parsed from it."""
 
+LEFT_OUT = b"\xfe"
+"""The body of a row that a page only names, since those before it hold `BATCH_BYTES`: `look` reads it. No task can be parsed from it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -274,7 +277,11 @@ class TaskLogStore(ABC):
 
     @abstractmethod
     async def page(self, query: Query) -> tuple[list[Row], int]:
-        """Up to `limit` rows, and how many match without paging. A row that is damaged has the body `LOST`."""
+        """Up to `limit` rows as they are at one time, and how many match without paging.
+
+        A row that is damaged has the body `LOST`. The rows after the one with which the bodies reach `BATCH_BYTES` have the
+        body `LEFT_OUT`, so that a page holds little memory however large its tasks are.
+        """
 
     @abstractmethod
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
@@ -305,4 +312,4 @@ class TaskLogStore(ABC):
 
 
 BATCH_BYTES = 1_000_000
-"""Bytes of events after which a batch that is read ends, so that a slow reader holds little memory."""
+"""Bytes after which a batch of events, or of the bodies of rows, that is read ends, so that a slow reader holds little memory."""

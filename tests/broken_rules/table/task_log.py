@@ -113,9 +113,9 @@ TASK_LOG: tuple[Rule, ...] = (
             ),
             broken(
                 "a snapshot lacks what is not stored yet",
-                _LOG + "._fill",
-                "[*await self._content(task.id, stored), *waiting]",
-                "[*await self._content(task.id, stored), *waiting[:0]]",
+                "utils/a2a_common/tasks/content.py::Content.fill",
+                "[*await self._records(task.id, stored), *waiting]",
+                "[*await self._records(task.id, stored), *waiting[:0]]",
                 _LOGS + "test_a_snapshot_and_the_events_after_it_are_the_whole_task",
             ),
         ),

@@ -1,6 +1,7 @@
 """What every store of task logs keeps: attempts, sequence numbers, one terminal status, owners, pages."""
 
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
@@ -17,6 +18,7 @@ from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CONTENT,
+    LEFT_OUT,
     IdleContext,
     Kind,
     Query,
@@ -211,6 +213,34 @@ async def test_pages_of_equal_times_miss_and_repeat_nothing(store):
         seen += [each.id for each in rows]
         after = (rows[-1].updated, rows[-1].id)
     assert seen == [f"t{index:02}" for index in reversed(range(25))]
+
+
+async def test_a_page_of_large_tasks_names_them_all_and_holds_little_of_them(store):
+    half = BATCH_BYTES // 2
+    for index in range(12):
+        attempt = await store.claim(f"t{index:02}", "ann")
+        head = replace(row(task_id=f"t{index:02}", updated=index), body=bytes([index]) * half)
+        first = record(1, Kind.TASK)
+        await store.append(Write(head.id, "ann", attempt.attempt, 0, (first,), head))
+    rows, total = await store.page(Query("ann", limit=10))
+    assert [each.id for each in rows] == [f"t{index:02}" for index in reversed(range(2, 12))]
+    assert total == 12
+    read = [each for each in rows if each.body != LEFT_OUT]
+    assert [each.id for each in read] == [each.id for each in rows[: len(read)]]
+    assert {each.body for each in read} == {bytes([11 - place]) * half for place in range(len(read))}
+    assert 1 <= len(read) <= 3
+    one = await store.look(rows[-1].id, "ann")
+    assert one is not None
+    assert one.row is not None
+    assert one.row.body == bytes([2]) * half
+
+
+async def test_a_task_larger_than_what_a_page_holds_is_read_where_it_is_the_first(store):
+    attempt = await store.claim("t", "ann")
+    head = replace(row(), body=bytes(3 * BATCH_BYTES))
+    await store.append(Write("t", "ann", attempt.attempt, 0, (record(1, Kind.TASK),), head))
+    ((found,), _) = await store.page(Query("ann"))
+    assert found == head
 
 
 async def test_a_page_is_filtered_by_context_state_and_time(store):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -17,7 +18,7 @@ from tests.e2e.agents.peers import Keys
 from tests.e2e.agents.test_delegation import until_ready
 from tests.e2e.conversations.test_deleting import finding
 from tests.e2e.web.chromium import SECONDS
-from tests.e2e.web.scripted import serving_page
+from tests.e2e.web.scripted import Part, serving_page
 from tests.e2e.web.test_events import fails
 from tests.e2e.web.threaded import in_thread
 from utils.testing.live_agent import running_agent
@@ -27,6 +28,7 @@ from utils.testing.scripted_model import ScriptedModel, call, calls
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 expect.set_options(timeout=SECONDS)
 
+LARGE = base64.b64encode(bytes(1_900_000)).decode()
 HOSTILE = '<img src=x onerror="window.ran = true">'
 SAYS = [calls(call("keys", request="the value of a")), "The value of a is 1."]
 
@@ -132,4 +134,26 @@ def test_an_agent_without_the_extension_offers_no_deletion_and_names_stay_in_the
         page.keyboard.press("Enter")
         expect(page.get_by_role("link", name="Mine")).to_be_visible()
         assert "Mine" in page.evaluate("JSON.stringify({ ...localStorage })")
+        tab.leave()
+
+
+async def attaches(part: Part) -> None:
+    """Answer with a file of which two, and no three, have room on a page of a list."""
+    await part.begin()
+    await part.artifact({"raw": LARGE, "filename": "large.bin"}, name="file")
+    await part.status("COMPLETED")
+
+
+def test_a_conversation_whose_tasks_take_several_pages_of_a_list_is_read_whole(open_tab):
+    asked = [f"attaches number {number}" for number in range(5)]
+    with serving_page({"attaches": attaches}) as served:
+        tab = open_tab(served.url)
+        page = tab.page
+        for number, request in enumerate(asked):
+            tab.ask(request)
+            expect(page.get_by_text("large.bin")).to_have_count(number + 1)
+        page.reload()
+        expect(page.get_by_text("large.bin")).to_have_count(len(asked))
+        for request in asked:
+            expect(page.get_by_role("main").get_by_text(request, exact=True)).to_be_visible()
         tab.leave()

@@ -148,3 +148,31 @@ def test_a_conversation_that_may_be_summarised_for_its_topic_is_looked_at():
     policy = policy_for(LLM, ContextSettings.load({"MAX_CONTEXT_TOKENS": str(WINDOW)}))
     assert policy.may_lack_room(policy.tokens(0.21))
     assert not replace(policy, topic_at=None).may_lack_room(policy.tokens(0.21))
+
+
+@pytest.mark.timeout(60)  # a tenth of it took minutes, and longer with the square of the length
+@pytest.mark.parametrize("unit", ["a", "a/", "a/b#", "http://", "**", "#/"])
+async def test_an_answer_without_blanks_is_compared_in_time_linear_in_its_length(unit):
+    compared: list[Sequence[str]] = []
+
+    async def none(texts: Sequence[str]) -> Any:
+        compared.append(texts)
+        raise ModelUnavailable
+
+    answered = talk([("Where do the logs of the agents go?", unit * (500_000 // len(unit))), THANKS])
+    asked = HumanMessage("Show the five newest pull requests of octocat/hello-world")
+    assert await changed_topic([*answered, asked], none) is None
+    assert len(compared) == 1
+
+
+async def test_addresses_references_and_marks_of_bold_are_no_topic():
+    compared: list[Sequence[str]] = []
+
+    async def none(texts: Sequence[str]) -> Any:
+        compared.append(texts)
+        raise ModelUnavailable
+
+    said = "**Logs** are at (https://example.com/logs), see acme/rocket#12 and a/b or C# and /x"
+    asked = HumanMessage("Show the five newest pull requests of octocat/hello-world")
+    await changed_topic([*talk([("Where do they go?", said)]), asked], none)
+    assert compared[0][0] == "Where do they go? Logs are at ( see  and a/b or C# and /x"

@@ -13,12 +13,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Protocol
 from uuid import UUID, uuid5
 
 import structlog
 from a2a.server.context import ServerCallContext
-from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task, TaskState
+from a2a.types.a2a_pb2 import Message, Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
@@ -87,14 +88,15 @@ class PendingInputRouter:
         own = new_task_id(owner, message)
         if not message.context_id or await self._engine.works_on(own, owner):
             return ""
-        listed = ListTasksRequest(context_id=message.context_id, page_size=_NEWEST)
         for _ in range(_LOOKS):
-            tasks = (await self._log.list(listed, owner)).tasks
-            received = [task for task in tasks if task.id == own or holds(task, message)]
-            for task in received:
-                if not failed_retryably(task):
-                    return "" if task.id == own else task.id
-            waiting = [task for task in tasks if await self._waits(task, owner)]
+            interrupted = []
+            async with aclosing(self._log.newest(message.context_id, owner, _NEWEST)) as tasks:
+                async for task in tasks:
+                    if (task.id == own or holds(task, message)) and not failed_retryably(task):
+                        return "" if task.id == own else task.id
+                    if task.status.state in INTERRUPTED:
+                        interrupted.append(task)
+            waiting = [task for task in interrupted if not await self._engine.works_on(task.id, owner)]
             with contextlib.suppress(_AnsweredMeanwhile):
                 return await self._answered(waiting, message, call)
         log.warning("pending_input.unsettled", context_id=message.context_id)
@@ -125,9 +127,6 @@ class PendingInputRouter:
     async def _still_waits(self, asked: Task, owner: str) -> bool:
         head = await self._log.head(asked.id, owner)
         return still_asks(asked, head) and not await self._engine.works_on(asked.id, owner)
-
-    async def _waits(self, task: Task, owner: str) -> bool:
-        return task.status.state in INTERRUPTED and not await self._engine.works_on(task.id, owner)
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""

@@ -287,12 +287,6 @@ class PlatformRequestHandler(RequestHandler):
         if params.HasField("page_size"):
             validate_page_size(params.page_size)
         page = await self._log.list(params, owner_of(context))
-        for task in page.tasks:
-            if not params.include_artifacts:
-                task.ClearField("artifacts")
-            shortened = apply_history_length(task, params)
-            if shortened is not task:
-                task.CopyFrom(shortened)
         self._tasks.with_stand_ins(page)
         return page
 

@@ -9,26 +9,27 @@ from __future__ import annotations
 import asyncio
 import builtins
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from a2a.types.a2a_pb2 import ListTasksRequest, ListTasksResponse, Task, TaskState
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from a2a.utils.task import apply_history_length
 from google.protobuf.message import DecodeError
 
-from utils.a2a_common.tasks.assembly import assemble
+from utils.a2a_common.tasks.content import Content, InThread
 from utils.a2a_common.tasks.elsewhere import READ, Elsewhere
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
 from utils.a2a_common.tasks.live import LiveLog
-from utils.a2a_common.tasks.pages import page_request, page_token
+from utils.a2a_common.tasks.pages import fill_page, page_request
 from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.a2a_common.tasks.unwritten_ends import UnwrittenEnds
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
 from utils.persistence.database_failures import StorageDamaged
 from utils.persistence.task_log_store import (
-    CONTENT,
+    LEFT_OUT,
     IdleContext,
+    Query,
     Record,
     Row,
     Stored,
@@ -38,11 +39,6 @@ from utils.persistence.task_log_store import (
 from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 
 __all__ = ["Entry", "Fenced", "Snapshot", "Suspended", "TaskLog", "TaskWriter"]
-
-InThread = Callable[..., Awaitable[Any]]
-
-LONG = 1000
-"""Number of records above which artifacts are assembled in a thread: these take about 3 ms."""
 
 CLOSE_SECONDS = 10.0
 """Longest wait for events that are still to be stored when the log is closed."""
@@ -71,11 +67,11 @@ class TaskLog:
         in_thread: InThread = asyncio.to_thread,
     ) -> None:
         self._store = self.store = store
-        self._in_thread = in_thread
         self._ends = UnwrittenEnds(store)
         self._lives: dict[tuple[str, str], LiveLog] = {}
         self._around = Surroundings(store, self._ends, clock, self._leave, self._detach)
         self.unreadable = Noted()
+        self._content = Content(store, self.unreadable, in_thread)
         self.elsewhere = Elsewhere(store, self.unreadable)
         self.on_claim: Callable[[str, str], object] = _nobody
 
@@ -191,31 +187,8 @@ class TaskLog:
         task = Task()
         task.CopyFrom(head)
         if task.artifacts:
-            await self._fill(task, stored, waiting)
+            await self._content.fill(task, stored, waiting)
         return Snapshot(task, last)
-
-    async def _fill(self, task: Task, stored: int, waiting: Sequence[Record]) -> None:
-        """Give a task the content of its artifacts, from what is stored and what still waits to be."""
-        records = [*await self._content(task.id, stored), *waiting]
-        try:
-            if len(records) > LONG:
-                await self._in_thread(assemble, task, records)
-            else:
-                assemble(task, records)
-        except DecodeError as error:
-            self.unreadable.note(task.id, type(error).__name__)
-            raise UnsupportedOperationError(UNREADABLE) from error
-
-    async def _content(self, task_id: str, last: int) -> builtins.list[Record]:
-        found: list[Record] = []
-        after = 0
-        while after < last:
-            records = await self._store.events(task_id, after=after, limit=4 * LONG, kinds=CONTENT)
-            if not records:
-                break
-            after = records[-1].sequence
-            found += [record for record in records if record.sequence <= last]
-        return found
 
     async def read(
         self, task_id: str, owner: str, *, after: int = 0, stream: bool = False
@@ -325,24 +298,35 @@ class TaskLog:
         return sum(live.readers for (_, known), live in self._lives.items() if known == task_id)
 
     async def list(self, params: ListTasksRequest, owner: str) -> ListTasksResponse:
-        """A page of the owner's tasks, newest status first; a stand-in for each that cannot be read.
+        """A page of the owner's tasks, newest status first, which `PAGE_BYTES` may end early.
 
-        Artifacts are left out unless they are asked for.
+        There is a stand-in for each that cannot be read. Artifacts are left out unless they are asked for, and messages
+        beyond the `history_length`.
 
         Raises:
             InvalidParamsError: The page token is invalid.
             StorageError: The storage failed.
         """
+
+        async def told(row: Row) -> Task | None:
+            task = await self._listed(row, artifacts=params.include_artifacts)
+            return task and apply_history_length(task, params)
+
         query = page_request(params, owner)
         rows, total = await self._store.page(query)
-        shown = rows[: query.limit - 1]
-        tasks = [await self._listed(row, artifacts=params.include_artifacts) for row in shown]
-        token = page_token(shown[-1]) if len(rows) > len(shown) else ""
-        return ListTasksResponse(
-            tasks=tasks, total_size=total, page_size=query.limit - 1, next_page_token=token
-        )
+        size = query.limit - 1
+        tasks, token = await fill_page(rows, size, told)
+        return ListTasksResponse(tasks=tasks, total_size=total, page_size=size, next_page_token=token)
 
-    async def _listed(self, row: Row, *, artifacts: bool) -> Task:
+    async def newest(self, context_id: str, owner: str, most: int) -> AsyncGenerator[Task, None]:
+        """The owner's newest tasks in a conversation, without artifacts, each read when it is asked for."""
+        rows, _ = await self._store.page(Query(owner, context_id=context_id, limit=most))
+        for row in rows:
+            task = await self._listed(row, artifacts=False)
+            if task is not None:
+                yield task
+
+    async def _listed(self, row: Row, *, artifacts: bool) -> Task | None:
         try:
             if artifacts:
                 snapshot = await self.snapshot(row.id, row.owner)
@@ -352,8 +336,11 @@ class TaskLog:
             task = Task()
             if live is not None and live.current and live.head is not None:
                 task.CopyFrom(live.head)
-            elif row.state in OPEN:
-                task.CopyFrom(await self.head(row.id, row.owner) or Task())
+            elif row.state in OPEN or row.body == LEFT_OUT:
+                head = await self.head(row.id, row.owner)
+                if head is None:  # deleted since the page was read
+                    return None
+                task.CopyFrom(head)
             else:
                 task.ParseFromString(row.body)
         except (DecodeError, UnsupportedOperationError, StorageDamaged) as error:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from a2a.types.a2a_pb2 import ListTasksRequest
+from collections.abc import Awaitable, Callable, Sequence
+
+from a2a.types.a2a_pb2 import ListTasksRequest, Task
 from a2a.utils.constants import DEFAULT_LIST_TASKS_PAGE_SIZE
 from a2a.utils.errors import InvalidParamsError
 from a2a.utils.task import ListTasksCursor, decode_list_tasks_cursor, encode_list_tasks_cursor
 
 from utils.persistence.task_log_store import Query, Row
+
+PAGE_BYTES = 4_000_000
+"""Bytes of the tasks of one page, serialised: one of several tasks fits into the 4 MiB that gRPC takes as one message by
+default. A task that is larger has a page of its own."""
 
 _MAX_NANOSECONDS = 2**63 - 1
 """The latest time that a store holds, in the year 2262; the earliest is the beginning of 1970."""
@@ -39,6 +45,29 @@ def page_request(params: ListTasksRequest, owner: str) -> Query:
     )
 
 
-def page_token(last: Row) -> str:
+async def fill_page(
+    rows: Sequence[Row], most: int, told: Callable[[Row], Awaitable[Task | None]]
+) -> tuple[list[Task], str]:
+    """The tasks of a page, read one after the other until it is full, and the token of the next page.
+
+    Args:
+        rows: The rows of the page, and one more where another page follows.
+        most: Tasks on a page that `PAGE_BYTES` does not end before.
+        told: The task of a row as it is shown; `None` where it was deleted meanwhile.
+    """
+    tasks: list[Task] = []
+    size = 0
+    for place, row in enumerate(rows[:most]):
+        task = await told(row)
+        if task is None:
+            continue
+        size += task.ByteSize()
+        if tasks and size > PAGE_BYTES:
+            return tasks, _page_token(rows[place - 1])
+        tasks.append(task)
+    return tasks, _page_token(rows[most - 1]) if len(rows) > most else ""
+
+
+def _page_token(last: Row) -> str:
     """The token of the page after `last`."""
     return encode_list_tasks_cursor(ListTasksCursor(timestamp_ns=last.updated, task_id=last.id))

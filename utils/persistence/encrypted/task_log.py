@@ -9,6 +9,7 @@ from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.encrypted.wrapped import Wrapped
 from utils.persistence.task_log_store import (
+    LEFT_OUT,
     LOST,
     ContextRow,
     IdleContext,
@@ -99,6 +100,8 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         return replace(row, body=self._codec.decrypt(row.body, places.head(row.id, row.owner)))
 
     def _row_or_lost(self, row: Row) -> Row:
+        if row.body == LEFT_OUT:
+            return row
         try:
             return self._row(row)
         except StorageUnreadable:

@@ -16,6 +16,7 @@ from utils.persistence.postgres.probe import PoolProbe
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    LEFT_OUT,
     ContextRow,
     IdleContext,
     Kind,
@@ -65,10 +66,26 @@ ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, context_id = excluded.con
 """
 _ROW = "id, owner, context_id, state, updated, body, sequence"
 _EVENTS = """
-SELECT sequence, kind, body FROM task_events
-WHERE task_id = %(id)s AND sequence > %(after)s AND (%(kinds)s::smallint[] IS NULL OR kind = ANY(%(kinds)s))
-ORDER BY sequence LIMIT %(limit)s
+SELECT sequence, kind, body FROM (
+    SELECT *, coalesce(sum(octet_length(body)) OVER (
+        ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), 0) AS before
+    FROM (
+        SELECT sequence, kind, body FROM task_events
+        WHERE task_id = %(id)s AND sequence > %(after)s AND (%(kinds)s::smallint[] IS NULL OR kind = ANY(%(kinds)s))
+        ORDER BY sequence LIMIT %(limit)s
+    ) AS next
+) AS sized WHERE %(bytes)s::bigint IS NULL OR before < %(bytes)s ORDER BY sequence
 """
+_PAGE = """
+SELECT id, owner, context_id, state, updated, CASE WHEN before < {bytes} THEN body END, sequence FROM (
+    SELECT *, coalesce(sum(octet_length(body)) OVER (
+        ORDER BY updated DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), 0) AS before
+    FROM (SELECT * FROM tasks WHERE {where} ORDER BY updated DESC, id DESC LIMIT %s) AS next
+) AS sized ORDER BY updated DESC, id DESC
+"""
+"""The rows of a page with their bodies as far as these are read. The length of a body is known without reading it."""
 _UNFINISHED = f"SELECT {_ROW} FROM tasks WHERE state = ANY(%s) ORDER BY updated, id"  # noqa: S608 - constant names
 _ENDED = [int(state) for state in sorted(TERMINAL)]
 _IDLE = """
@@ -253,16 +270,10 @@ async def _events(
 ) -> list[Record]:
     """Events past `after`; not many more than `BATCH_BYTES`, unless `whole`."""
     some = sorted(int(kind) for kind in kinds) if kinds is not None else None
-    values = {"id": task_id, "after": after, "kinds": some, "limit": limit}
-    found: list[Record] = []
-    size = 0
+    most = None if whole else BATCH_BYTES
+    values = {"id": task_id, "after": after, "kinds": some, "limit": limit, "bytes": most}
     rows: list[Any] = await (await db.execute(_EVENTS, values, binary=True)).fetchall()
-    for sequence, kind, body in rows:
-        found.append(Record(sequence, Kind(kind), bytes(body)))
-        size += len(body)
-        if size >= BATCH_BYTES and not whole:
-            break
-    return found
+    return [Record(sequence, Kind(kind), bytes(body)) for sequence, kind, body in rows]
 
 
 async def _page(db: Connection, query: Query) -> tuple[list[Row], int]:
@@ -282,10 +293,7 @@ async def _page(db: Connection, query: Query) -> tuple[list[Row], int]:
     if query.after is not None:
         where.append(sql.SQL("(updated, id) < (%s, %s)"))
         values.extend(query.after)
-    rows = sql.SQL(
-        "SELECT id, owner, context_id, state, updated, body, sequence FROM tasks WHERE {}"
-        " ORDER BY updated DESC, id DESC LIMIT %s"
-    ).format(sql.SQL(" AND ").join(where))
+    rows = sql.SQL(_PAGE).format(bytes=BATCH_BYTES, where=sql.SQL(" AND ").join(where))
     found = await db.execute(rows, [*values, query.limit])
     return [_row(row) for row in await found.fetchall()], int(total)
 
@@ -298,7 +306,8 @@ async def _one(db: Connection, query: Any, values: Any) -> Any:
 
 def _row(columns: Sequence[Any]) -> Row:
     task_id, owner, context_id, state, updated, body, sequence = columns
-    return Row(task_id, owner, context_id, state, updated, bytes(body), sequence)
+    whole = LEFT_OUT if body is None else bytes(body)
+    return Row(task_id, owner, context_id, state, updated, whole, sequence)
 
 
 def _columns(records: Sequence[Record]) -> tuple[list[int], list[int], list[bytes]]:

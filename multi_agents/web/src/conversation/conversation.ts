@@ -3,7 +3,7 @@ import { refusal, sentence } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { follow, type Beginning, type Line } from "../wire/follow";
 import { randomId } from "../wire/proof";
-import { listTasks } from "../wire/tasks";
+import { newestTasks } from "../wire/tasks";
 import { forgetDraft } from "../turn/drafts";
 import { Turn } from "../turn/turn";
 import { itemsOf, type Item } from "./items";
@@ -57,7 +57,7 @@ export class Conversation {
   /** Read what was said so far, and follow what goes on. Tasks that are known already stay as they are. */
   async load(): Promise<void> {
     try {
-      const tasks = (await listTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks;
+      const tasks = (await newestTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks;
       this.forgetDeleted(tasks);
       const known = new Set(this.turns.map((turn) => turn.taskId));
       const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));

@@ -3,7 +3,7 @@ import { refusal } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { settled } from "../wire/follow";
 import type { Kept, StoredConversations } from "../wire/conversations";
-import { listTasks } from "../wire/tasks";
+import { newestTasks } from "../wire/tasks";
 import { answerText } from "../turn/parts";
 import { name } from "../turn/visible";
 import type { Names } from "./names";
@@ -98,7 +98,7 @@ export class Library {
 
   private async read(pageToken: string): Promise<void> {
     try {
-      const page = await listTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
+      const page = await newestTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
       if (!pageToken) this.forgetDeleted(page.tasks, page.next === "");
       for (const task of page.tasks) this.tasks.set(task.id, task);
       if (pageToken || this.shown.stage !== "ready") this.next = page.next;

@@ -31,6 +31,19 @@ export async function listTasks(credentials: Credentials, query: TaskQuery): Pro
   return { tasks: list(told["tasks"]).flatMap(task), next: text(told["nextPageToken"]) };
 }
 
+/** As many of the agent's tasks as a page was asked for: where they are large, an agent answers with shorter pages. */
+export async function newestTasks(credentials: Credentials, query: TaskQuery): Promise<TaskPage> {
+  const tasks: A2ATask[] = [];
+  let next = query.pageToken ?? "";
+  do {
+    const rest = { ...query, pageSize: query.pageSize - tasks.length };
+    const page = await listTasks(credentials, next ? { ...rest, pageToken: next } : rest);
+    tasks.push(...page.tasks);
+    next = page.tasks.length ? page.next : "";
+  } while (next && tasks.length < query.pageSize);
+  return { tasks, next };
+}
+
 function refused(answer: Response, told: Json): A2AError {
   const error = object(told["error"]);
   return new A2AError({
