@@ -54,6 +54,11 @@ export class Conversation {
 
   readonly snapshot = (): Shown => this.shown;
 
+  /** Its id once something was said in it; empty before, since a reload gives a new conversation another id. */
+  get place(): string {
+    return this.begun ? this.id : "";
+  }
+
   /** Read what was said so far, and follow what goes on. Tasks that are known already stay as they are. */
   async load(): Promise<void> {
     try {

@@ -1,4 +1,4 @@
-import type { A2AAgentCard, A2AClient } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2AClient, A2APart } from "@assistant-ui/react-a2a";
 import { connect } from "../wire/agent";
 import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
 import type { Credentials } from "../wire/credentials";
@@ -8,6 +8,7 @@ import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
 import { Library } from "./library";
 import { Names } from "./names";
+import { keepUnsent, unsent } from "./unsent";
 
 const LOOK_AGAIN = 20_000;
 
@@ -56,8 +57,14 @@ export class Session {
     for (const listener of this.listeners) listener();
   }
 
-  /** The open conversation has begun: from now on the address names it. */
-  begun(): void {
+  /** Say something in the open conversation. Once it has begun the address names it, and what is typed is kept for it. */
+  send(parts: A2APart[]): void {
+    const before = this.open.place;
+    void this.open.send(parts);
+    if (before !== this.open.place) {
+      keepUnsent(this.open.place, unsent(before));
+      keepUnsent(before, "");
+    }
     showInAddress(this.open.id);
     setTimeout(() => void this.library.refresh(), 300);
   }
@@ -74,6 +81,7 @@ export class Session {
     const kept = await this.library.delete(id, hereOnly);
     this.known.get(id)?.leave();
     this.known.delete(id);
+    keepUnsent(id, "");
     if (this.open.id === id) this.switch("");
     return kept;
   }

@@ -1,11 +1,12 @@
-import { AssistantRuntimeProvider, useExternalStoreRuntime } from "@assistant-ui/react";
+import { AssistantRuntimeProvider, useExternalStoreRuntime, type AssistantRuntime } from "@assistant-ui/react";
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
-import type { A2AAgentCard } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2APart } from "@assistant-ui/react-a2a";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { exportConversation } from "../conversation/export";
 import { attachmentsFor, partsOf } from "../conversation/files";
 import { asMessage, type Item } from "../conversation/items";
 import type { Session } from "../conversation/session";
+import { keepUnsent, unsent } from "../conversation/unsent";
 import type { Turn } from "../turn/turn";
 import { remembers } from "../wire/memories";
 import { name } from "../turn/visible";
@@ -38,10 +39,9 @@ export function Page({ session }: { session: Session }): ReactElement {
   useEffect(() => {
     document.title = title ? `${title} · ${agent}` : capital(agent);
   }, [title, agent]);
-  const send = (parts: Parameters<Conversation["send"]>[0]): void => {
+  const send = (parts: A2APart[]): void => {
     setChosen(undefined);
-    void conversation.send(parts);
-    session.begun();
+    session.send(parts);
   };
   const desk: Desk = { wide, agent, shown: turn, show: setChosen, again: (which) => send(conversation.requestOf(which)) };
   const open = (id: string): void => {
@@ -95,7 +95,7 @@ function modesOf(card: A2AAgentCard | undefined): readonly string[] {
 }
 
 /** assistant-ui over our own store: it shows the messages, and gives back what is written. */
-function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[]; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
+function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[]; send: (parts: A2APart[]) => void; children: ReactElement }): ReactElement {
   const messages = useMemo(() => [...shown.items], [shown.items]);
   const known = modes.join(" ");
   const attachments = useMemo(() => attachmentsFor(known ? known.split(" ") : []), [known]);
@@ -108,7 +108,15 @@ function Runtime({ conversation, shown, modes, send, children }: { conversation:
     onCancel: () => conversation.stop(),
     adapters: { attachments },
   });
+  useUnsent(conversation, runtime);
   return <AssistantRuntimeProvider runtime={runtime}>{children}</AssistantRuntimeProvider>;
+}
+
+/** Puts back what was typed here before, and keeps what is typed until it is sent. */
+function useUnsent(conversation: Conversation, { thread }: AssistantRuntime): void {
+  const { composer } = thread;
+  useState(() => composer.setText(unsent(conversation.place)));
+  useEffect(() => composer.subscribe(() => keepUnsent(conversation.place, composer.getState().text)), [conversation, composer]);
 }
 
 function titleOf(shown: Shown): string {

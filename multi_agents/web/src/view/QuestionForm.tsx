@@ -27,21 +27,18 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
   const form = question.form;
   const aui = useAui();
   const begun = useAuiState((state) => state.composer.text);
-  const [words, setWords] = useState(begun);
+  const [words, show] = useState(begun);
   const [writing, setWriting] = useState(begun !== "");
-  const moved = begun !== "" && (form !== undefined || !question.signIn);
-  const unsent = useRef(words);
-  unsent.current = words;
-  useEffect(() => {
-    if (moved) aui.composer.setText("");
-  }, [aui, moved]);
-  useEffect(() => () => void (unsent.current && aui.composer.setText(unsent.current)), [aui]);
+  const setWords = (written: string): void => {
+    show(written);
+    aui.composer.setText(written);
+  };
   const answer = (parts: A2APart[]): void => {
     forgetDraft(taskId);
     onAnswer(parts);
   };
   const say = (said: string): void => {
-    unsent.current = "";
+    setWords("");
     answer([{ text: said }]);
   };
   return (
@@ -64,7 +61,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
       )}
       {question.signIn && !form && (
         <Buttons onNo={onCancel} no="Not now">
-          <button type="button" className="strong" onClick={() => say("done")}>
+          <button type="button" className="strong" onClick={() => answer([{ text: "done" }])}>
             I have signed in
           </button>
         </Buttons>
