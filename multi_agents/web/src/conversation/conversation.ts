@@ -149,12 +149,15 @@ export class Conversation {
       for await (const event of follow(this.client, beginning, stream.signal, (line) => this.tell(line))) {
         if (!turn.history.length || event.type !== "task" || event.task.history?.length) turn.apply(event);
         else turn.apply({ type: "task", task: { ...event.task, history: turn.history } });
+        if ("message" in beginning) forgetDraft(beginning.message.taskId ?? ""); // the answer is taken
         if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
         this.drawSoon();
       }
     } catch (error) {
-      if (!turn.askAgain(sentence(error))) turn.fail(sentence(error));
-      if (refusal(error) === "unauthenticated") this.shown = { ...this.shown, stage: "unauthenticated" };
+      const unknown = refusal(error) === "unauthenticated";
+      if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
+      // A task that is under way is followed again once the agent knows who asks.
+      if (!turn.askAgain(sentence(error)) && !(unknown && turn.taskId)) turn.fail(sentence(error));
     }
     if (this.streams.get(turn) === stream) this.streams.delete(turn);
     this.draw();

@@ -4,12 +4,15 @@ import { keepsConversations, StoredConversations, type Kept } from "../wire/conv
 import type { Credentials } from "../wire/credentials";
 import { Memories } from "../wire/memories";
 import { randomId } from "../wire/proof";
+import { forgetAll } from "../wire/tab";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
 import { Library } from "./library";
 import { Names } from "./names";
 import { keepUnsent, unsent } from "./unsent";
 
+const KEY = /^[\x21-\x7e]+$/;
+const NOT_TAKEN = "The agent does not take this key: it is wrong, has expired, or was taken back. Enter another one.";
 const LOOK_AGAIN = 20_000;
 
 /** Everything that the page knows: who it is, the conversations, and which of them is open. */
@@ -86,12 +89,30 @@ export class Session {
     return kept;
   }
 
-  /** Show who this is, and try again. */
-  authenticate(token: string): void {
+  /** Whether the agent does not answer before it knows who asks. */
+  get locked(): boolean {
+    return [this.open.snapshot().stage, this.library.snapshot().stage].includes("unauthenticated");
+  }
+
+  /** Show who this is, and try again. Gives a sentence where the agent does not take it. */
+  async authenticate(token: string): Promise<string> {
+    if (!KEY.test(token)) return NOT_TAKEN; // no header carries it
     this.credentials.useToken(token);
-    void this.library.refresh();
-    void this.library.refreshTitles();
-    void this.open.load();
+    await Promise.all([this.library.refresh(), this.open.load()]);
+    if (!this.locked) {
+      void this.library.refreshTitles();
+      return "";
+    }
+    this.credentials.useToken("");
+    return NOT_TAKEN;
+  }
+
+  /** Forget who this is, and everything that this tab knows of them. */
+  forget(): void {
+    this.credentials.useToken("");
+    forgetAll();
+    history.replaceState(null, "", location.pathname);
+    location.reload();
   }
 
   private look(): void {

@@ -26,7 +26,7 @@ const WIDE = "(min-width: 1180px)";
 export function Page({ session }: { session: Session }): ReactElement {
   const conversation = useSyncExternalStore(session.subscribe, session.current);
   const shown = useStored(conversation);
-  const library = useStored(session.library);
+  useStored(session.library);
   const health = useHealth(session);
   const wide = useMedia(WIDE);
   const [menu, setMenu] = useState(false);
@@ -50,7 +50,7 @@ export function Page({ session }: { session: Session }): ReactElement {
     session.switch(id);
   };
   const work = wide && turn && (turn.calls.size > 0 || turn.plan.length > 0 || turn.usage.length > 0);
-  const locked = shown.stage === "unauthenticated" || library.stage === "unauthenticated";
+  const { locked } = session;
   return (
     <DeskContext.Provider value={desk}>
       <div className={`page ${menu ? "menu-open" : ""} ${work ? "with-work" : ""}`}>
@@ -61,6 +61,11 @@ export function Page({ session }: { session: Session }): ReactElement {
               What is remembered of you
             </button>
           )}
+          {session.credentials.known && (
+            <button type="button" className="soft" title="This tab forgets the key and what was typed in it" onClick={() => session.forget()}>
+              Forget this key
+            </button>
+          )}
           {!health.card?.securityRequirements?.length && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
         </nav>
         {menu && <button type="button" className="backdrop" aria-label="Close the list" onClick={() => setMenu(false)} />}
@@ -68,7 +73,7 @@ export function Page({ session }: { session: Session }): ReactElement {
           <Header title={title} health={health} menu={menu} onMenu={() => setMenu(!menu)} onExport={shown.items.length ? () => void exportConversation(title || "conversation") : undefined} onDrawer={() => setDrawer(true)} />
           {locked ? (
             <main>
-              <KeyEntry problem={session.loginProblem} onKey={(key) => session.authenticate(key)} />
+              <KeyEntry problem={session.loginProblem} ended={session.credentials.known} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
             <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modesOf(health.card)} send={send}>

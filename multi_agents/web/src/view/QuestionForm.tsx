@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
 import { useAui, useAuiState } from "@assistant-ui/react";
 import type { A2APart } from "@assistant-ui/react-a2a";
-import { draft, filled, forgetDraft, keepDraft } from "../turn/drafts";
+import { draft, filled, keepDraft } from "../turn/drafts";
 import type { Field, Form, Question } from "../turn/question";
 import { name, visible } from "../turn/visible";
 import { Icon } from "./Icon";
@@ -33,13 +33,9 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
     show(written);
     aui.composer.setText(written);
   };
-  const answer = (parts: A2APart[]): void => {
-    forgetDraft(taskId);
-    onAnswer(parts);
-  };
   const say = (said: string): void => {
     setWords("");
-    answer([{ text: said }]);
+    onAnswer([{ text: said }]);
   };
   return (
     <section className="question-form" aria-label="The agent asks">
@@ -61,7 +57,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
       )}
       {question.signIn && !form && (
         <Buttons onNo={onCancel} no="Not now">
-          <button type="button" className="strong" onClick={() => answer([{ text: "done" }])}>
+          <button type="button" className="strong" onClick={() => onAnswer([{ text: "done" }])}>
             I have signed in
           </button>
         </Buttons>
@@ -70,14 +66,14 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
         <Approval
           form={form}
           writing={writing}
-          onAnswer={answer}
+          onAnswer={onAnswer}
           onWrite={(key) => {
             setWords(key);
             setWriting(true);
           }}
         />
       )}
-      {form && !form.approval && <Fields form={form} taskId={taskId} writing={writing} onAnswer={answer} onCancel={onCancel} />}
+      {form && !form.approval && <Fields form={form} taskId={taskId} writing={writing} onAnswer={onAnswer} onCancel={onCancel} />}
       {!form && !question.signIn && <Words words={words} onWords={setWords} onSay={say} onCancel={onCancel} />}
       {form && <OtherWords words={words} writing={writing} onWords={setWords} onSay={say} />}
     </section>

@@ -19,3 +19,13 @@ export function kept(name: string): string {
     return "";
   }
 }
+
+/** Forget everything that this tab keeps. */
+export function forgetAll(): void {
+  unstored.clear();
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Forbidden storage holds nothing.
+  }
+}
