@@ -56,14 +56,19 @@ function readForm(value: unknown): Form | undefined {
   const required = new Set(list(schema["required"]));
   const fixed: Json = {};
   const fields: Field[] = [];
-  for (const [name, raw] of Object.entries(properties)) {
-    const property = object(raw) ?? {};
+  for (const name of ordered(Object.keys(properties), list(schema["propertyOrdering"]))) {
+    const property = object(properties[name]) ?? {};
     if ("const" in property) fixed[name] = property["const"];
     else fields.push(readField(name, property, required.has(name)));
   }
   const only = fields[0];
   const approval = fields.length === 1 && only?.name === "approve" && only.kind === "yes-no";
   return { title: text(schema["title"]), fields, fixed, approval };
+}
+
+/** The fields as the agent has them: objects of protocol buffers come in any order, so that the order comes beside them. */
+function ordered(names: string[], order: unknown[]): string[] {
+  return [...new Set([...order.map(String).filter((name) => names.includes(name)), ...names])];
 }
 
 function readField(name: string, property: Json, required: boolean): Field {
