@@ -42,6 +42,8 @@ export class Conversation {
     private readonly credentials: Credentials,
     stage: Stage,
     private readonly onSettled: () => void,
+    /** Something was said here, and the agent has taken it. */
+    private readonly onTaken: () => void,
   ) {
     this.begun = stage !== "new";
     this.shown = { stage, items: [], turn: undefined, running: false, line: "connected", losses: 0 };
@@ -145,11 +147,16 @@ export class Conversation {
     const stream = new AbortController();
     this.streams.set(turn, stream);
     this.draw();
+    let taken = !("message" in beginning);
     try {
       for await (const event of follow(this.client, beginning, stream.signal, (line) => this.tell(line))) {
         if (!turn.history.length || event.type !== "task" || event.task.history?.length) turn.apply(event);
         else turn.apply({ type: "task", task: { ...event.task, history: turn.history } });
-        if ("message" in beginning) forgetDraft(beginning.message.taskId ?? ""); // the answer is taken
+        if (!taken) {
+          taken = true;
+          forgetDraft(turn.taskId);
+          this.onTaken();
+        }
         if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
         this.drawSoon();
       }

@@ -5,6 +5,7 @@ import type { Credentials } from "../wire/credentials";
 import { Memories } from "../wire/memories";
 import { randomId } from "../wire/proof";
 import { forgetAll } from "../wire/tab";
+import { OtherTabs } from "../wire/tabs";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
 import { Library } from "./library";
@@ -20,6 +21,7 @@ export class Session {
   readonly client: A2AClient;
   readonly library: Library;
   readonly memories: Memories;
+  private readonly tabs = new OtherTabs();
   private open: Conversation;
   private introduction = false;
   private readonly known = new Map<string, Conversation>();
@@ -35,6 +37,7 @@ export class Session {
     this.library = new Library(credentials, new Names(localStorage));
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
+    this.tabs.onChange((changed) => this.changedElsewhere(changed));
     onAddress(() => this.switch(conversationInAddress(), false));
     addEventListener("focus", () => {
       this.look();
@@ -82,6 +85,7 @@ export class Session {
   /** Delete a conversation, and tell who keeps something of it. Throws what the agent answers where it does not. */
   async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
     const kept = await this.library.delete(id, hereOnly);
+    this.tabs.tell(id);
     this.known.get(id)?.leave();
     this.known.delete(id);
     keepUnsent(id, "");
@@ -121,6 +125,11 @@ export class Session {
     if (stage !== "new" && line === "connected") void this.open.load();
   }
 
+  private changedElsewhere(id: string): void {
+    void this.library.refresh();
+    void this.known.get(id)?.load();
+  }
+
   private fresh(): Conversation {
     return this.conversation(randomId(), false);
   }
@@ -128,7 +137,7 @@ export class Session {
   private conversation(id: string, load: boolean): Conversation {
     let found = this.known.get(id);
     if (!found) {
-      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh());
+      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh(), () => this.tabs.tell(id));
       this.known.set(id, found);
     }
     if (load) void found.load();
