@@ -1,6 +1,8 @@
-"""Forms on the page."""
+"""Forms on the page: fields in the agent's order, lists, and passwords that are shown nowhere."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from google.protobuf.json_format import MessageToDict
@@ -29,6 +31,7 @@ FORM = {
     },
     "required": ["zone", "reviewers"],
 }
+SECRET = "correct horse"
 
 
 async def asks(part):
@@ -61,3 +64,53 @@ def test_the_fields_of_a_form_stand_in_the_order_of_the_agent(served, open_tab):
     assert titles(tab.page) == TITLES
     tab.page.reload()
     assert titles(tab.page) == TITLES
+
+
+def test_a_list_is_written_one_value_a_line_or_chosen_with_boxes(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask("asks please")
+    page.get_by_label("Zone").fill("eu")
+    page.get_by_role("button", name="Send").first.click()
+    expect(page.get_by_role("alert").last).to_have_text("Reviewers is missing.")
+    page.get_by_label("Reviewers").fill("Ann Lee\n\n Bob \n")
+    page.get_by_label("Friday").check()
+    page.get_by_label("Ports").fill("80\nhttp")
+    page.get_by_role("button", name="Send").first.click()
+    expect(page.get_by_role("alert").last).to_have_text("Ports must be whole numbers, one a line.")
+    page.get_by_label("Ports").fill("80\n443")
+    page.reload()
+    expect(page.get_by_label("Reviewers")).to_have_value("Ann Lee\n\n Bob \n")
+    page.get_by_role("button", name="Send").first.click()
+    expect(page.get_by_text("Thank you.")).to_be_visible()
+    assert served.agent.answers[-1] == {
+        "zone": "eu",
+        "reviewers": ["Ann Lee", "Bob"],
+        "days": ["Friday"],
+        "ports": [80, 443],
+    }
+
+
+def test_a_password_is_masked_and_neither_kept_nor_shown_again(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask("asks please")
+    login = page.get_by_label("Login")
+    expect(login).to_have_attribute("type", "password")
+    login.fill(SECRET)
+    page.get_by_label("Zone").fill("eu")
+    page.get_by_label("Reviewers").fill("Ann")
+    assert SECRET not in page.evaluate("JSON.stringify({ ...sessionStorage, ...localStorage })")
+    page.get_by_role("button", name="Send").first.click()
+    expect(page.get_by_text("Thank you.")).to_be_visible()
+    assert served.agent.answers[-1]["login"] == SECRET
+    expect(page.locator(".bubble").last).to_contain_text("login: ••••")
+    page.get_by_role("button", name="Card, events and rules").click()
+    page.get_by_role("button", name="Copy all").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "reviewers" in json.dumps(copied)
+    assert SECRET not in copied
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator(".bubble").last).to_contain_text("login: ••••")
+    assert SECRET not in page.evaluate("document.body.outerHTML")

@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactEleme
 import { useAui, useAuiState } from "@assistant-ui/react";
 import type { A2APart } from "@assistant-ui/react-a2a";
 import { draft, filled, keepDraft } from "../turn/drafts";
-import type { Field, Form, Question } from "../turn/question";
+import type { Field, FieldKind, Form, Question } from "../turn/question";
 import { name, visible } from "../turn/visible";
 import { Icon } from "./Icon";
 import { Markdown } from "./Markdown";
@@ -168,6 +168,8 @@ function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; tas
   );
 }
 
+const LONG: ReadonlySet<FieldKind> = new Set(["lines", "list", "json"]);
+
 function OneField({ field, value, first, onChange }: { field: Field; value: unknown; first: boolean; onChange: (value: unknown) => void }): ReactElement {
   const id = useId();
   const common = { id, required: field.required, autoFocus: first, "aria-describedby": field.description ? `${id}-about` : undefined };
@@ -195,10 +197,10 @@ function OneField({ field, value, first, onChange }: { field: Field; value: unkn
             </option>
           ))}
         </select>
-      ) : field.kind === "lines" || field.kind === "json" ? (
+      ) : LONG.has(field.kind) && !field.masked ? (
         <textarea {...common} rows={4} value={text} onChange={(event) => onChange(event.target.value)} />
       ) : (
-        <input {...common} type="text" inputMode={field.kind === "number" ? "decimal" : "text"} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
+        <input {...common} type={field.masked ? "password" : "text"} inputMode={field.kind === "number" ? "decimal" : "text"} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
       )}
     </div>
   );
@@ -223,6 +225,7 @@ function FieldName({ field, id }: { field: Field; id: string }): ReactElement {
     <span className="field-name">
       {name(field.title, 200)}
       {!field.required && field.kind !== "yes-no" && <small>optional</small>}
+      {field.kind === "list" && <small>one a line</small>}
       {field.description && <small id={`${id}-about`}>{visible(field.description.slice(0, 600))}</small>}
     </span>
   );
