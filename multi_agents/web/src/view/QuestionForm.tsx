@@ -5,6 +5,7 @@ import { draft, filled, keepDraft } from "../turn/drafts";
 import type { Field, FieldKind, Form, Question } from "../turn/question";
 import { name, visible } from "../turn/visible";
 import { Icon } from "./Icon";
+import { escapes, useQuiet } from "./keys";
 import { Markdown } from "./Markdown";
 
 interface Asking {
@@ -15,9 +16,6 @@ interface Asking {
   onAnswer: (parts: A2APart[]) => void;
   onCancel: () => void;
 }
-
-/** Keys that were meant for what stood here before are not taken for an answer: those of so many milliseconds after it came, or after another key. */
-const DEAF = 600;
 
 /**
  * What an agent asks, in the place of the input. Enter is the answer, Esc is no. Who is writing when it comes goes on writing, in the field for
@@ -90,7 +88,7 @@ interface Deciding {
 }
 
 function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement {
-  const quietSince = useRef(performance.now());
+  const quiet = useQuiet();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!writing) box.current?.focus();
@@ -98,12 +96,11 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
   const decide = (approve: boolean): void => onAnswer([{ data: { approve, ...form.fixed }, mediaType: "application/json" }]);
   const onKey = (event: KeyboardEvent): void => {
     if (event.target !== box.current) return;
-    const quiet = performance.now() - quietSince.current;
-    quietSince.current = performance.now();
+    const meant = quiet() && !event.repeat;
     if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       onWrite(event.key);
-    } else if (quiet >= DEAF) {
+    } else if (meant) {
       if (event.key === "Enter") decide(true);
       if (event.key === "Escape") decide(false);
     }
@@ -121,9 +118,23 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
   );
 }
 
+/** Escape cancels. In a field where something stands it first leaves the field, so that nothing that was filled in is lost by one key. */
+function useEscape(onCancel: () => void): (event: KeyboardEvent<HTMLFormElement>) => void {
+  const quiet = useQuiet();
+  return (event) => {
+    const meant = quiet();
+    if (!escapes(event)) return;
+    const at = event.target;
+    const filled = (at instanceof HTMLInputElement && at.type !== "checkbox") || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement ? at.value : "";
+    if (filled) event.currentTarget.querySelector<HTMLButtonElement>(".buttons button")?.focus();
+    else if (meant) onCancel();
+  };
+}
+
 function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; taskId: string; writing: boolean; onAnswer: (parts: A2APart[]) => void; onCancel: () => void }): ReactElement {
   const [values, setValues] = useState(() => draft(taskId, form));
   const [problem, setProblem] = useState("");
+  const cancels = useEscape(onCancel);
   const set = (field: string, value: unknown): void => {
     const next = { ...values, [field]: value };
     setValues(next);
@@ -142,7 +153,7 @@ function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; tas
         event.preventDefault();
         send();
       }}
-      onKeyDown={(event) => event.key === "Escape" && onCancel()}
+      onKeyDown={cancels}
     >
       {form.title && <p className="title">{name(form.title, 300)}</p>}
       {form.fields.some((field) => field.secret) && (
@@ -238,6 +249,7 @@ interface Writing {
 }
 
 function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => void }): ReactElement {
+  const cancels = useEscape(onCancel);
   return (
     <form
       className="fields"
@@ -245,7 +257,7 @@ function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => 
         event.preventDefault();
         if (words.trim()) onSay(words);
       }}
-      onKeyDown={(event) => event.key === "Escape" && onCancel()}
+      onKeyDown={cancels}
     >
       <Reply label="Your answer" words={words} focused onWords={onWords} />
       <Buttons onNo={onCancel} no="Never mind">
