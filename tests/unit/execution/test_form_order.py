@@ -1,5 +1,8 @@
 """The order of the fields of a form, which protocol buffers do not keep."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from google.protobuf.json_format import MessageToDict
 
 from utils.a2a_common.execution.agent_messages import question_message
@@ -8,9 +11,9 @@ from utils.events import InputRequired
 FIELDS = ("zone", "name", "when", "area")
 
 
-def sent(form):
+def sent(form: Mapping[str, Any]) -> dict[str, Any]:
     message = question_message(InputRequired("Where?", "porter", form), "porter", form=True)
-    return MessageToDict(message.parts[1].data)["form"]
+    return dict(MessageToDict(message.parts[1].data)["form"])
 
 
 def test_a_form_names_its_fields_in_the_order_of_the_agent():
@@ -24,5 +27,5 @@ def test_a_form_that_is_passed_on_keeps_the_order_of_the_agent_that_asks():
 
 
 def test_a_form_of_one_field_and_what_is_no_schema_are_sent_as_they_are():
-    for form in ({"properties": {"name": {}}}, {"url": "https://example.com"}):
-        assert sent(form) == form
+    forms: list[dict[str, Any]] = [{"properties": {"name": {}}}, {"url": "https://example.com"}]
+    assert [sent(form) for form in forms] == forms
