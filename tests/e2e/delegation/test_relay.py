@@ -30,6 +30,8 @@ from utils.testing.scripted_model import call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 ASKS = [calls(call("where")), "Found 3 places in Newark."]
+SHOWN = FORM | {"propertyOrdering": ["city", "stars"]}
+"""The form as it is sent: with the order of its fields."""
 
 
 def form_of(answer: Answer) -> dict[str, object]:
@@ -49,7 +51,7 @@ async def test_a_form_reaches_the_user_whole_and_the_answer_reaches_the_same_rem
         tasks = await it.tasks("asker")
     assert asked.state == "input_required"
     assert asked.last_words == "Which city?"
-    assert form_of(asked) == {"form": FORM, "origin": "asker"}
+    assert form_of(asked) == {"form": SHOWN, "origin": "asker"}
     assert (answer.state, answer.text) == ("completed", "All is known.")
     assert answer.events[-1].status_update.task_id == asked.task_id
     assert len(tasks) == 1
@@ -134,7 +136,7 @@ async def test_a_question_from_two_agents_down_comes_up_and_its_answer_goes_down
         asked = await ask(client, "Find places")
         answer = await ask(client, "07103", task_id=asked.task_id)
     assert asked.last_words == "Which city?"
-    assert form_of(asked) == {"form": FORM, "origin": "middle > asker"}
+    assert form_of(asked) == {"form": SHOWN, "origin": "middle > asker"}
     assert answer.text == "There are 3 places."
     assert results(asker) == ["The user said 07103"]
 

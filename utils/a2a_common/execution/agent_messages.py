@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from utils.events import ContentPart, InputRequired
 
+_ORDER = "propertyOrdering"
+
 
 def agent_message(text: str) -> Message:
     """A sentence."""
@@ -39,5 +41,17 @@ def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message
     if asked.origin and asked.origin != agent:
         message.metadata.update({QUESTION_EXTENSION: question_payload(asked.origin)})
     if asked.form is not None and form:
-        message.parts.append(data_part({"form": dict(asked.form), "origin": asked.origin}))
+        message.parts.append(data_part({"form": in_order(asked.form), "origin": asked.origin}))
     return message
+
+
+def in_order(form: Mapping[str, Any]) -> dict[str, Any]:
+    """A form with the order of the fields that are asked for as `propertyOrdering`: objects of protocol buffers keep none.
+
+    What a form says itself stays, since the fields of one that came from another agent are in no order any more.
+    """
+    fields = form.get("properties")
+    if not isinstance(fields, Mapping) or _ORDER in form:
+        return dict(form)
+    asked = [name for name, field in fields.items() if not (isinstance(field, Mapping) and "const" in field)]
+    return {**form, _ORDER: asked} if len(asked) > 1 else dict(form)

@@ -42,6 +42,8 @@ export class Conversation {
     private readonly credentials: Credentials,
     stage: Stage,
     private readonly onSettled: () => void,
+    /** Something was said here, and the agent has taken it. */
+    private readonly onTaken: () => void,
   ) {
     this.begun = stage !== "new";
     this.shown = { stage, items: [], turn: undefined, running: false, line: "connected", losses: 0 };
@@ -53,6 +55,11 @@ export class Conversation {
   };
 
   readonly snapshot = (): Shown => this.shown;
+
+  /** Its id once something was said in it; empty before, since a reload gives a new conversation another id. */
+  get place(): string {
+    return this.begun ? this.id : "";
+  }
 
   /** Read what was said so far, and follow what goes on. Tasks that are known already stay as they are. */
   async load(): Promise<void> {
@@ -140,16 +147,24 @@ export class Conversation {
     const stream = new AbortController();
     this.streams.set(turn, stream);
     this.draw();
+    let taken = !("message" in beginning);
     try {
       for await (const event of follow(this.client, beginning, stream.signal, (line) => this.tell(line))) {
         if (!turn.history.length || event.type !== "task" || event.task.history?.length) turn.apply(event);
         else turn.apply({ type: "task", task: { ...event.task, history: turn.history } });
+        if (!taken) {
+          taken = true;
+          forgetDraft(turn.taskId);
+          this.onTaken();
+        }
         if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
         this.drawSoon();
       }
     } catch (error) {
-      if (!turn.askAgain(sentence(error))) turn.fail(sentence(error));
-      if (refusal(error) === "unauthenticated") this.shown = { ...this.shown, stage: "unauthenticated" };
+      const unknown = refusal(error) === "unauthenticated";
+      if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
+      // A task that is under way is followed again once the agent knows who asks.
+      if (!turn.askAgain(sentence(error)) && !(unknown && turn.taskId)) turn.fail(sentence(error));
     }
     if (this.streams.get(turn) === stream) this.streams.delete(turn);
     this.draw();

@@ -1,14 +1,19 @@
-import type { A2AAgentCard, A2AClient } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2AClient, A2APart } from "@assistant-ui/react-a2a";
 import { connect } from "../wire/agent";
 import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
 import type { Credentials } from "../wire/credentials";
 import { Memories } from "../wire/memories";
 import { randomId } from "../wire/proof";
+import { forgetAll } from "../wire/tab";
+import { OtherTabs } from "../wire/tabs";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
 import { Library } from "./library";
 import { Names } from "./names";
+import { keepUnsent, unsent } from "./unsent";
 
+const KEY = /^[\x21-\x7e]+$/;
+const NOT_TAKEN = "The agent does not take this key: it is wrong, has expired, or was taken back. Enter another one.";
 const LOOK_AGAIN = 20_000;
 
 /** Everything that the page knows: who it is, the conversations, and which of them is open. */
@@ -16,6 +21,7 @@ export class Session {
   readonly client: A2AClient;
   readonly library: Library;
   readonly memories: Memories;
+  private readonly tabs = new OtherTabs();
   private open: Conversation;
   private introduction = false;
   private readonly known = new Map<string, Conversation>();
@@ -31,6 +37,7 @@ export class Session {
     this.library = new Library(credentials, new Names(localStorage));
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
+    this.tabs.onChange((changed) => this.changedElsewhere(changed));
     onAddress(() => this.switch(conversationInAddress(), false));
     addEventListener("focus", () => {
       this.look();
@@ -56,8 +63,14 @@ export class Session {
     for (const listener of this.listeners) listener();
   }
 
-  /** The open conversation has begun: from now on the address names it. */
-  begun(): void {
+  /** Say something in the open conversation. Once it has begun the address names it, and what is typed is kept for it. */
+  send(parts: A2APart[]): void {
+    const before = this.open.place;
+    void this.open.send(parts);
+    if (before !== this.open.place) {
+      keepUnsent(this.open.place, unsent(before));
+      keepUnsent(before, "");
+    }
     showInAddress(this.open.id);
     setTimeout(() => void this.library.refresh(), 300);
   }
@@ -72,24 +85,49 @@ export class Session {
   /** Delete a conversation, and tell who keeps something of it. Throws what the agent answers where it does not. */
   async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
     const kept = await this.library.delete(id, hereOnly);
+    this.tabs.tell(id);
     this.known.get(id)?.leave();
     this.known.delete(id);
+    keepUnsent(id, "");
     if (this.open.id === id) this.switch("");
     return kept;
   }
 
-  /** Show who this is, and try again. */
-  authenticate(token: string): void {
+  /** Whether the agent does not answer before it knows who asks. */
+  get locked(): boolean {
+    return [this.open.snapshot().stage, this.library.snapshot().stage].includes("unauthenticated");
+  }
+
+  /** Show who this is, and try again. Gives a sentence where the agent does not take it. */
+  async authenticate(token: string): Promise<string> {
+    if (!KEY.test(token)) return NOT_TAKEN; // no header carries it
     this.credentials.useToken(token);
-    void this.library.refresh();
-    void this.library.refreshTitles();
-    void this.open.load();
+    await Promise.all([this.library.refresh(), this.open.load()]);
+    if (!this.locked) {
+      void this.library.refreshTitles();
+      return "";
+    }
+    this.credentials.useToken("");
+    return NOT_TAKEN;
+  }
+
+  /** Forget who this is, and everything that this tab knows of them. */
+  forget(): void {
+    this.credentials.useToken("");
+    forgetAll();
+    history.replaceState(null, "", location.pathname);
+    location.reload();
   }
 
   private look(): void {
     void this.library.refresh();
     const { stage, line } = this.open.snapshot();
     if (stage !== "new" && line === "connected") void this.open.load();
+  }
+
+  private changedElsewhere(id: string): void {
+    void this.library.refresh();
+    void this.known.get(id)?.load();
   }
 
   private fresh(): Conversation {
@@ -99,7 +137,7 @@ export class Session {
   private conversation(id: string, load: boolean): Conversation {
     let found = this.known.get(id);
     if (!found) {
-      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh());
+      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh(), () => this.tabs.tell(id));
       this.known.set(id, found);
     }
     if (load) void found.load();

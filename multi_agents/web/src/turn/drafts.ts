@@ -1,4 +1,4 @@
-import type { Form } from "./question";
+import type { Field, Form } from "./question";
 
 /** What was filled in, kept for a reload in this tab alone; what looks like a secret is not kept. */
 export function keepDraft(taskId: string, form: Form, values: Record<string, unknown>): void {
@@ -11,13 +11,18 @@ export function keepDraft(taskId: string, form: Form, values: Record<string, unk
 }
 
 export function draft(taskId: string, form: Form): Record<string, unknown> {
-  const initial = Object.fromEntries(form.fields.map((field) => [field.name, field.initial ?? (field.kind === "yes-no" ? false : field.kind === "choices" ? [] : "")]));
+  const initial = Object.fromEntries(form.fields.map((field) => [field.name, initialOf(field)]));
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(`form ${taskId}`) ?? "{}");
     return { ...initial, ...(kept as Record<string, unknown>) };
   } catch {
     return initial;
   }
+}
+
+function initialOf(field: Field): unknown {
+  if (field.kind === "list" && Array.isArray(field.initial)) return field.initial.join("\n");
+  return field.initial ?? (field.kind === "yes-no" ? false : field.kind === "choices" ? [] : "");
 }
 
 export function forgetDraft(taskId: string): void {
@@ -28,12 +33,17 @@ export function forgetDraft(taskId: string): void {
 export function filled(form: Form, values: Record<string, unknown>): Record<string, unknown> | string {
   const answer: Record<string, unknown> = { ...form.fixed };
   for (const field of form.fields) {
-    const value = values[field.name];
+    const written = values[field.name];
+    const value = field.kind === "list" ? linesOf(String(written)) : written;
     if (value === "" || value === undefined || (Array.isArray(value) && !value.length)) {
       if (field.required) return `${field.title} is missing.`;
       continue;
     }
-    if (field.kind === "number") {
+    if (field.kind === "list") {
+      const found = field.numbers ? (value as string[]).map(Number) : value;
+      if (field.numbers && !(found as number[]).every(field.whole ? Number.isInteger : Number.isFinite)) return `${field.title} must be ${field.whole ? "whole numbers" : "numbers"}, one a line.`;
+      answer[field.name] = found;
+    } else if (field.kind === "number") {
       if (!Number.isFinite(Number(value))) return `${field.title} must be a number.`;
       answer[field.name] = Number(value);
     } else if (field.kind === "json") {
@@ -45,4 +55,8 @@ export function filled(form: Form, values: Record<string, unknown>): Record<stri
     } else answer[field.name] = value;
   }
   return answer;
+}
+
+function linesOf(written: string): string[] {
+  return written.split("\n").map((line) => line.trim()).filter(Boolean);
 }

@@ -3,7 +3,7 @@ import { QUESTION } from "../wire/extensions";
 import { list, object, text, type Json } from "../wire/json";
 import { partsText } from "./parts";
 
-export type FieldKind = "yes-no" | "words" | "lines" | "number" | "choice" | "choices" | "json";
+export type FieldKind = "yes-no" | "words" | "lines" | "number" | "choice" | "choices" | "list" | "json";
 
 export interface Field {
   name: string;
@@ -15,6 +15,11 @@ export interface Field {
   initial: unknown;
   /** It asks for what nobody should tell an agent. */
   secret: boolean;
+  /** It is for a password: what is written in it is shown nowhere. */
+  masked: boolean;
+  /** A number, or the values of a list, without fractions; values of a list that are numbers. */
+  whole: boolean;
+  numbers: boolean;
 }
 
 export interface Form {
@@ -56,14 +61,19 @@ function readForm(value: unknown): Form | undefined {
   const required = new Set(list(schema["required"]));
   const fixed: Json = {};
   const fields: Field[] = [];
-  for (const [name, raw] of Object.entries(properties)) {
-    const property = object(raw) ?? {};
+  for (const name of ordered(Object.keys(properties), list(schema["propertyOrdering"]))) {
+    const property = object(properties[name]) ?? {};
     if ("const" in property) fixed[name] = property["const"];
     else fields.push(readField(name, property, required.has(name)));
   }
   const only = fields[0];
   const approval = fields.length === 1 && only?.name === "approve" && only.kind === "yes-no";
   return { title: text(schema["title"]), fields, fixed, approval };
+}
+
+/** The fields as the agent has them: objects of protocol buffers come in any order, so that the order comes beside them. */
+function ordered(names: string[], order: unknown[]): string[] {
+  return [...new Set([...order.map(String).filter((name) => names.includes(name)), ...names])];
 }
 
 function readField(name: string, property: Json, required: boolean): Field {
@@ -77,7 +87,10 @@ function readField(name: string, property: Json, required: boolean): Field {
     options: optionsOf(property),
     required,
     initial: property["default"],
-    secret: asksForSecret(property, `${name} ${title} ${description}`),
+    secret: isPassword(property) || SECRET.test(`${name} ${title} ${description}`),
+    masked: isPassword(property),
+    whole: typeOfValue(property) === "integer",
+    numbers: ["number", "integer"].includes(typeOfValue(property)),
   };
 }
 
@@ -89,6 +102,8 @@ function kindOf(property: Json): FieldKind {
     case "number":
     case "integer":
       return "number";
+    case "array":
+      return LINES.has(typeOfValue(property)) ? "list" : "json";
     case "string":
     case undefined:
       return property["format"] === "textarea" || Number(property["maxLength"] ?? 0) > 200 ? "lines" : "words";
@@ -102,9 +117,17 @@ function optionsOf(property: Json): string[] {
   return list(source?.["enum"]).map(String).slice(0, 200);
 }
 
+/** A warning errs on the side of one too many. */
 const SECRET = /pass(word|phrase|code)|passwd|secret|token|api[ _-]?key|private[ _-]?key|credential|\bpin\b|\botp\b|kennwort|passwort|contraseña|mot de passe/i;
 
-/** A warning errs on the side of one too many. */
-function asksForSecret(property: Json, words: string): boolean {
-  return property["format"] === "password" || property["writeOnly"] === true || SECRET.test(words);
+function isPassword(property: Json): boolean {
+  return property["format"] === "password" || property["writeOnly"] === true;
+}
+
+/** The types of values that a list holds one a line. */
+const LINES = new Set(["string", "number", "integer"]);
+
+function typeOfValue(property: Json): string {
+  const source = property["type"] === "array" ? object(property["items"]) : property;
+  return text(source?.["type"], "string");
 }

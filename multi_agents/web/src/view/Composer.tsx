@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type ReactElement } from "react";
 import { LARGEST_FILE } from "../conversation/files";
 import { visible } from "../turn/visible";
 import { Icon } from "./Icon";
+import { escapes } from "./keys";
 
 const TOGETHER = "These files are too large together: a message takes up to 2.9 MB. Remove one.";
 
@@ -29,7 +30,7 @@ export function Composer({ running, placeholder, onStop }: { running: boolean; p
         <div className="attached">
           <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
         </div>
-        <ComposerPrimitive.Input ref={input} className="input" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => event.key === "Escape" && running && onStop()} />
+        <ComposerPrimitive.Input ref={input} className="input" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => running && escapes(event) && onStop()} />
         <div className="row">
           <ComposerPrimitive.AddAttachment className="quiet" aria-label="Add a file" title="Add a file">
             <Icon name="clip" />

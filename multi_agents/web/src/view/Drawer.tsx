@@ -3,6 +3,7 @@ import type { A2AAgentCard, A2AStreamEvent } from "@assistant-ui/react-a2a";
 import type { Turn } from "../turn/turn";
 import { count } from "../turn/units";
 import { visible } from "../turn/visible";
+import { shownHistory } from "../turn/withheld";
 import type { Credentials } from "../wire/credentials";
 import { CopyButton } from "./CopyButton";
 import { Icon } from "./Icon";
@@ -37,12 +38,17 @@ export function Drawer({ card, turn, credentials, onClose }: Behind): ReactEleme
             <Icon name="cross" />
           </button>
         </header>
-        {tab === "events" && <Events events={turn?.events ?? []} />}
+        {tab === "events" && <Events events={(turn?.events ?? []).map(shown)} />}
         {tab === "card" && <Raw text={JSON.stringify(card ?? {}, null, 2)} what="card" />}
         {tab === "rules" && <Rules seen={{ credentials, events: turn?.events ?? [] }} />}
       </div>
     </dialog>
   );
+}
+
+/** An event as it came, but for what was written in fields for passwords. */
+function shown(event: A2AStreamEvent): A2AStreamEvent {
+  return event.type === "task" && event.task.history ? { ...event, task: { ...event.task, history: shownHistory(event.task.history) } } : event;
 }
 
 function Tab({ name, chosen, onChoose }: { name: string; chosen: boolean; onChoose: () => void }): ReactElement {

@@ -1,53 +1,74 @@
-import { useEffect, useState, type ReactElement } from "react";
+import { useEffect, useRef, useState, type ReactElement } from "react";
 import { beginLogin, readProvider, type Provider } from "../wire/login";
 
+interface Knocking {
+  /** Why a login that has just ended failed; empty where none did. */
+  problem: string;
+  /** Whether the agent took a key or a login until now. */
+  ended: boolean;
+  /** Gives a sentence where the agent does not take the key. */
+  onKey: (key: string) => Promise<string>;
+}
+
+const KEPT = "What you wrote is kept.";
+
 /** The agent wants to know who asks. A key or a token stays in this page's memory, and is gone with a reload. */
-export function KeyEntry({ problem, onKey }: { problem: string; onKey: (key: string) => void }): ReactElement | null {
+export function KeyEntry({ problem, ended, onKey }: Knocking): ReactElement | null {
   const [provider, setProvider] = useState<Provider | "none">();
   const [failed, setFailed] = useState(problem);
+  const [over] = useState(ended);
   useEffect(() => {
     void readProvider().then((found) => setProvider(found ?? "none"));
   }, []);
   if (!provider) return null;
-  if (provider === "none") return <Entry onKey={onKey} />;
+  const why = provider === "none" ? `The agent does not take your key any more: it has expired, or was taken back. Enter another one. ${KEPT}` : `Your login has ended. Log in again. ${KEPT}`;
+  const told = failed || (over ? why : "");
+  const enter = (key: string): Promise<void> => onKey(key).then(setFailed);
   return (
     <div className="key-entry">
       <h2>Who are you?</h2>
-      <p className="lead">This agent answers those it knows. You stay logged in until this page is closed or loaded again.</p>
-      {failed && (
+      <p className="lead">
+        {provider === "none"
+          ? "This agent answers those it knows. Enter your key or access token; it is kept until this page is closed or loaded again."
+          : "This agent answers those it knows. You stay logged in until this page is closed or loaded again."}
+      </p>
+      {told && (
         <p className="problem" role="alert">
-          {failed}
+          {told}
         </p>
       )}
-      <button type="button" className="strong" autoFocus onClick={() => void beginLogin(provider).then(setFailed)}>
-        Log in
-      </button>
-      <details className="other-words">
-        <summary>Enter a token instead</summary>
-        <Entry onKey={onKey} bare />
-      </details>
+      {provider === "none" ? (
+        <Entry onKey={enter} />
+      ) : (
+        <>
+          <button type="button" className="strong" autoFocus onClick={() => void beginLogin(provider).then(setFailed)}>
+            Log in
+          </button>
+          <details className="other-words">
+            <summary>Enter a token instead</summary>
+            <Entry onKey={enter} bare />
+          </details>
+        </>
+      )}
     </div>
   );
 }
 
-function Entry({ onKey, bare = false }: { onKey: (key: string) => void; bare?: boolean }): ReactElement {
+function Entry({ onKey, bare = false }: { onKey: (key: string) => Promise<void>; bare?: boolean }): ReactElement {
   const [key, setKey] = useState("");
+  const input = useRef<HTMLInputElement>(null);
   return (
     <form
-      className={bare ? "" : "key-entry"}
       onSubmit={(event) => {
         event.preventDefault();
-        if (key.trim()) onKey(key.trim());
+        if (!key.trim()) return;
+        setKey("");
+        input.current?.focus();
+        void onKey(key.trim());
       }}
     >
-      {!bare && (
-        <>
-          <h2>Who are you?</h2>
-          <p className="lead">This agent answers those it knows. Enter your key or access token; it is kept until this page is closed or loaded again.</p>
-          <label htmlFor="key">Key or access token</label>
-        </>
-      )}
-      <input id="key" aria-label="Key or access token" type="password" autoComplete="off" autoFocus={!bare} value={key} onChange={(event) => setKey(event.target.value)} />
+      {!bare && <label htmlFor="key">Key or access token</label>}
+      <input ref={input} id="key" aria-label="Key or access token" type="password" autoComplete="off" autoFocus={!bare} value={key} onChange={(event) => setKey(event.target.value)} />
       <button type="submit" className={bare ? "soft" : "strong"} disabled={!key.trim()}>
         Continue
       </button>

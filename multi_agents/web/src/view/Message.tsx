@@ -49,13 +49,16 @@ export function Said(): ReactElement {
   );
 }
 
+/** A screen reader is told the answer once it is whole: its words are not read out while they come. */
 function Answer({ item }: { item: Item }): ReactElement {
   const { turn } = item;
   const { text, sources } = useMemo(() => withSources(item.text), [item.text]);
   return (
     <>
       <WorkLine item={item} />
-      {text && <Markdown text={text} />}
+      <div aria-live="polite" aria-busy={item.running}>
+        {text && <Markdown text={text} />}
+      </div>
       {item.running && !text && <p className="thinking">{name(turn.doing, 300) || "Working"}</p>}
       <Sources sources={sources} />
       <Files files={item.files} />

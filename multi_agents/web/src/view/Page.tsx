@@ -1,11 +1,12 @@
-import { AssistantRuntimeProvider, useExternalStoreRuntime } from "@assistant-ui/react";
+import { AssistantRuntimeProvider, useExternalStoreRuntime, type AssistantRuntime } from "@assistant-ui/react";
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
-import type { A2AAgentCard } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2APart } from "@assistant-ui/react-a2a";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { exportConversation } from "../conversation/export";
 import { attachmentsFor, partsOf } from "../conversation/files";
 import { asMessage, type Item } from "../conversation/items";
 import type { Session } from "../conversation/session";
+import { keepUnsent, unsent } from "../conversation/unsent";
 import type { Turn } from "../turn/turn";
 import { remembers } from "../wire/memories";
 import { name } from "../turn/visible";
@@ -25,7 +26,7 @@ const WIDE = "(min-width: 1180px)";
 export function Page({ session }: { session: Session }): ReactElement {
   const conversation = useSyncExternalStore(session.subscribe, session.current);
   const shown = useStored(conversation);
-  const library = useStored(session.library);
+  useStored(session.library);
   const health = useHealth(session);
   const wide = useMedia(WIDE);
   const [menu, setMenu] = useState(false);
@@ -38,10 +39,9 @@ export function Page({ session }: { session: Session }): ReactElement {
   useEffect(() => {
     document.title = title ? `${title} · ${agent}` : capital(agent);
   }, [title, agent]);
-  const send = (parts: Parameters<Conversation["send"]>[0]): void => {
+  const send = (parts: A2APart[]): void => {
     setChosen(undefined);
-    void conversation.send(parts);
-    session.begun();
+    session.send(parts);
   };
   const desk: Desk = { wide, agent, shown: turn, show: setChosen, again: (which) => send(conversation.requestOf(which)) };
   const open = (id: string): void => {
@@ -50,7 +50,7 @@ export function Page({ session }: { session: Session }): ReactElement {
     session.switch(id);
   };
   const work = wide && turn && (turn.calls.size > 0 || turn.plan.length > 0 || turn.usage.length > 0);
-  const locked = shown.stage === "unauthenticated" || library.stage === "unauthenticated";
+  const { locked } = session;
   return (
     <DeskContext.Provider value={desk}>
       <div className={`page ${menu ? "menu-open" : ""} ${work ? "with-work" : ""}`}>
@@ -61,6 +61,11 @@ export function Page({ session }: { session: Session }): ReactElement {
               What is remembered of you
             </button>
           )}
+          {session.credentials.known && (
+            <button type="button" className="soft" title="This tab forgets the key and what was typed in it" onClick={() => session.forget()}>
+              Forget this key
+            </button>
+          )}
           {!health.card?.securityRequirements?.length && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
         </nav>
         {menu && <button type="button" className="backdrop" aria-label="Close the list" onClick={() => setMenu(false)} />}
@@ -68,7 +73,7 @@ export function Page({ session }: { session: Session }): ReactElement {
           <Header title={title} health={health} menu={menu} onMenu={() => setMenu(!menu)} onExport={shown.items.length ? () => void exportConversation(title || "conversation") : undefined} onDrawer={() => setDrawer(true)} />
           {locked ? (
             <main>
-              <KeyEntry problem={session.loginProblem} onKey={(key) => session.authenticate(key)} />
+              <KeyEntry problem={session.loginProblem} ended={session.credentials.known} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
             <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modesOf(health.card)} send={send}>
@@ -95,7 +100,7 @@ function modesOf(card: A2AAgentCard | undefined): readonly string[] {
 }
 
 /** assistant-ui over our own store: it shows the messages, and gives back what is written. */
-function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[]; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
+function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[]; send: (parts: A2APart[]) => void; children: ReactElement }): ReactElement {
   const messages = useMemo(() => [...shown.items], [shown.items]);
   const known = modes.join(" ");
   const attachments = useMemo(() => attachmentsFor(known ? known.split(" ") : []), [known]);
@@ -108,7 +113,15 @@ function Runtime({ conversation, shown, modes, send, children }: { conversation:
     onCancel: () => conversation.stop(),
     adapters: { attachments },
   });
+  useUnsent(conversation, runtime);
   return <AssistantRuntimeProvider runtime={runtime}>{children}</AssistantRuntimeProvider>;
+}
+
+/** Puts back what was typed here before, and keeps what is typed until it is sent. */
+function useUnsent(conversation: Conversation, { thread }: AssistantRuntime): void {
+  const { composer } = thread;
+  useState(() => composer.setText(unsent(conversation.place)));
+  useEffect(() => composer.subscribe(() => keepUnsent(conversation.place, composer.getState().text)), [conversation, composer]);
 }
 
 function titleOf(shown: Shown): string {

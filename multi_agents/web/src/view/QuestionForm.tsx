@@ -1,10 +1,11 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
 import { useAui, useAuiState } from "@assistant-ui/react";
 import type { A2APart } from "@assistant-ui/react-a2a";
-import { draft, filled, forgetDraft, keepDraft } from "../turn/drafts";
-import type { Field, Form, Question } from "../turn/question";
+import { draft, filled, keepDraft } from "../turn/drafts";
+import type { Field, FieldKind, Form, Question } from "../turn/question";
 import { name, visible } from "../turn/visible";
 import { Icon } from "./Icon";
+import { escapes, useQuiet } from "./keys";
 import { Markdown } from "./Markdown";
 
 interface Asking {
@@ -16,9 +17,6 @@ interface Asking {
   onCancel: () => void;
 }
 
-/** Keys that were meant for what stood here before are not taken for an answer: those of so many milliseconds after it came, or after another key. */
-const DEAF = 600;
-
 /**
  * What an agent asks, in the place of the input. Enter is the answer, Esc is no. Who is writing when it comes goes on writing, in the field for
  * something else, so that no key that was meant for the input answers. What was not sent is in the input again afterwards.
@@ -27,22 +25,15 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
   const form = question.form;
   const aui = useAui();
   const begun = useAuiState((state) => state.composer.text);
-  const [words, setWords] = useState(begun);
+  const [words, show] = useState(begun);
   const [writing, setWriting] = useState(begun !== "");
-  const moved = begun !== "" && (form !== undefined || !question.signIn);
-  const unsent = useRef(words);
-  unsent.current = words;
-  useEffect(() => {
-    if (moved) aui.composer.setText("");
-  }, [aui, moved]);
-  useEffect(() => () => void (unsent.current && aui.composer.setText(unsent.current)), [aui]);
-  const answer = (parts: A2APart[]): void => {
-    forgetDraft(taskId);
-    onAnswer(parts);
+  const setWords = (written: string): void => {
+    show(written);
+    aui.composer.setText(written);
   };
   const say = (said: string): void => {
-    unsent.current = "";
-    answer([{ text: said }]);
+    setWords("");
+    onAnswer([{ text: said }]);
   };
   return (
     <section className="question-form" aria-label="The agent asks">
@@ -64,7 +55,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
       )}
       {question.signIn && !form && (
         <Buttons onNo={onCancel} no="Not now">
-          <button type="button" className="strong" onClick={() => say("done")}>
+          <button type="button" className="strong" onClick={() => onAnswer([{ text: "done" }])}>
             I have signed in
           </button>
         </Buttons>
@@ -73,14 +64,14 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
         <Approval
           form={form}
           writing={writing}
-          onAnswer={answer}
+          onAnswer={onAnswer}
           onWrite={(key) => {
             setWords(key);
             setWriting(true);
           }}
         />
       )}
-      {form && !form.approval && <Fields form={form} taskId={taskId} writing={writing} onAnswer={answer} onCancel={onCancel} />}
+      {form && !form.approval && <Fields form={form} taskId={taskId} writing={writing} onAnswer={onAnswer} onCancel={onCancel} />}
       {!form && !question.signIn && <Words words={words} onWords={setWords} onSay={say} onCancel={onCancel} />}
       {form && <OtherWords words={words} writing={writing} onWords={setWords} onSay={say} />}
     </section>
@@ -97,7 +88,7 @@ interface Deciding {
 }
 
 function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement {
-  const quietSince = useRef(performance.now());
+  const quiet = useQuiet();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!writing) box.current?.focus();
@@ -105,12 +96,11 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
   const decide = (approve: boolean): void => onAnswer([{ data: { approve, ...form.fixed }, mediaType: "application/json" }]);
   const onKey = (event: KeyboardEvent): void => {
     if (event.target !== box.current) return;
-    const quiet = performance.now() - quietSince.current;
-    quietSince.current = performance.now();
+    const meant = quiet() && !event.repeat;
     if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       onWrite(event.key);
-    } else if (quiet >= DEAF) {
+    } else if (meant) {
       if (event.key === "Enter") decide(true);
       if (event.key === "Escape") decide(false);
     }
@@ -128,9 +118,23 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
   );
 }
 
+/** Escape cancels. In a field where something stands it first leaves the field, so that nothing that was filled in is lost by one key. */
+function useEscape(onCancel: () => void): (event: KeyboardEvent<HTMLFormElement>) => void {
+  const quiet = useQuiet();
+  return (event) => {
+    const meant = quiet();
+    if (!escapes(event)) return;
+    const at = event.target;
+    const filled = (at instanceof HTMLInputElement && at.type !== "checkbox") || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement ? at.value : "";
+    if (filled) event.currentTarget.querySelector<HTMLButtonElement>(".buttons button")?.focus();
+    else if (meant) onCancel();
+  };
+}
+
 function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; taskId: string; writing: boolean; onAnswer: (parts: A2APart[]) => void; onCancel: () => void }): ReactElement {
   const [values, setValues] = useState(() => draft(taskId, form));
   const [problem, setProblem] = useState("");
+  const cancels = useEscape(onCancel);
   const set = (field: string, value: unknown): void => {
     const next = { ...values, [field]: value };
     setValues(next);
@@ -149,7 +153,7 @@ function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; tas
         event.preventDefault();
         send();
       }}
-      onKeyDown={(event) => event.key === "Escape" && onCancel()}
+      onKeyDown={cancels}
     >
       {form.title && <p className="title">{name(form.title, 300)}</p>}
       {form.fields.some((field) => field.secret) && (
@@ -174,6 +178,8 @@ function Fields({ form, taskId, writing, onAnswer, onCancel }: { form: Form; tas
     </form>
   );
 }
+
+const LONG: ReadonlySet<FieldKind> = new Set(["lines", "list", "json"]);
 
 function OneField({ field, value, first, onChange }: { field: Field; value: unknown; first: boolean; onChange: (value: unknown) => void }): ReactElement {
   const id = useId();
@@ -202,10 +208,10 @@ function OneField({ field, value, first, onChange }: { field: Field; value: unkn
             </option>
           ))}
         </select>
-      ) : field.kind === "lines" || field.kind === "json" ? (
+      ) : LONG.has(field.kind) && !field.masked ? (
         <textarea {...common} rows={4} value={text} onChange={(event) => onChange(event.target.value)} />
       ) : (
-        <input {...common} type="text" inputMode={field.kind === "number" ? "decimal" : "text"} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
+        <input {...common} type={field.masked ? "password" : "text"} inputMode={field.kind === "number" ? "decimal" : "text"} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
       )}
     </div>
   );
@@ -230,6 +236,7 @@ function FieldName({ field, id }: { field: Field; id: string }): ReactElement {
     <span className="field-name">
       {name(field.title, 200)}
       {!field.required && field.kind !== "yes-no" && <small>optional</small>}
+      {field.kind === "list" && <small>one a line</small>}
       {field.description && <small id={`${id}-about`}>{visible(field.description.slice(0, 600))}</small>}
     </span>
   );
@@ -242,6 +249,7 @@ interface Writing {
 }
 
 function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => void }): ReactElement {
+  const cancels = useEscape(onCancel);
   return (
     <form
       className="fields"
@@ -249,7 +257,7 @@ function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => 
         event.preventDefault();
         if (words.trim()) onSay(words);
       }}
-      onKeyDown={(event) => event.key === "Escape" && onCancel()}
+      onKeyDown={cancels}
     >
       <Reply label="Your answer" words={words} focused onWords={onWords} />
       <Buttons onNo={onCancel} no="Never mind">

@@ -2,6 +2,11 @@
 export class Credentials {
   private authorization = "";
 
+  /** Whether a key or a token is used. */
+  get known(): boolean {
+    return this.authorization !== "";
+  }
+
   /** The headers of each request. */
   headers(): Record<string, string> {
     return this.authorization ? { Authorization: this.authorization } : {};

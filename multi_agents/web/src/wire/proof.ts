@@ -1,6 +1,7 @@
 import type { A2AMessage, A2AStreamEvent } from "@assistant-ui/react-a2a";
 import { QUESTION } from "./extensions";
 import { object, text } from "./json";
+import { keep, kept } from "./tab";
 
 /**
  * Shows an agent that an answer comes from the one who was asked: docs/a2a.md, "How do I answer a question that asks for
@@ -46,26 +47,6 @@ function secret(): string {
   const made = hex(crypto.getRandomValues(new Uint8Array(LENGTH)));
   keep(SECRET, made);
   return made;
-}
-
-const unstored = new Map<string, string>();
-
-/** Storage may be forbidden or full: then this page knows it until it is left. */
-function keep(name: string, value: string): void {
-  unstored.set(name, value);
-  try {
-    sessionStorage.setItem(name, value);
-  } catch {
-    return;
-  }
-}
-
-function kept(name: string): string {
-  try {
-    return sessionStorage.getItem(name) ?? unstored.get(name) ?? "";
-  } catch {
-    return unstored.get(name) ?? "";
-  }
 }
 
 function hex(bytes: Uint8Array): string {

@@ -1,0 +1,60 @@
+"""Two tabs on one conversation: what is said in one stands in the other at once."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.web.chromium import SECONDS
+from tests.e2e.web.scripted import serving_page
+from tests.e2e.web.test_events import form, slowly
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+expect.set_options(timeout=SECONDS)
+
+STILL = """
+const timers = setInterval;
+window.setInterval = (call, pause) => timers(() => undefined, pause);
+addEventListener("focus", (event) => event.stopImmediatePropagation(), true);
+"""
+"""A page that does not look by itself, after a time or when it is seen again, whether something is new."""
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving_page({"slowly": slowly, "form": form}) as page:
+        yield page
+
+
+def test_what_is_sent_in_one_tab_stands_in_the_other_without_a_reload(served, open_tab):
+    served.close_gate()
+    tab = open_tab(served.url)
+    tab.ask("form please")
+    expect(tab.page.get_by_text("painter asks", exact=True)).to_be_visible()
+    second = tab.another()
+    second.add_init_script(STILL)
+    second.goto(tab.page.url)
+    expect(second.get_by_text("painter asks", exact=True)).to_be_visible()
+    tab.page.get_by_label("Colour").select_option("green")
+    tab.page.get_by_role("button", name="Send").first.click()
+    expect(second.get_by_text("Thank you.")).to_be_visible()
+    expect(second.get_by_text("painter asks", exact=True)).to_have_count(0)
+    tab.ask("slowly please")
+    expect(second.locator(".bubble", has_text="slowly please")).to_be_visible()
+    expect(second.get_by_text("The first half")).to_be_visible()
+    expect(second.get_by_role("button", name="Stop")).to_be_visible()
+    served.open_gate()
+    for page in (tab.page, second):
+        expect(page.get_by_text("The first half and the second half.")).to_have_count(1)
+        expect(page.locator(".bubble")).to_have_count(3)
+
+
+def test_a_conversation_that_begins_in_one_tab_is_listed_in_the_other(served, open_tab):
+    served.open_gate()
+    tab = open_tab(served.url)
+    second = tab.another()
+    second.add_init_script(STILL)
+    second.goto(served.url)
+    expect(second.get_by_label("Message", exact=True)).to_be_visible()
+    tab.ask("slowly and listed")
+    expect(second.locator(".entry", has_text="slowly and listed")).to_be_visible()
