@@ -9,13 +9,23 @@ from difflib import SequenceMatcher
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document's text, or that of one section. `sections` lists (anchor, heading) of the whole."""
+    """A document's text, or that of one section.
+
+    Attributes:
+        source: Name of the document.
+        title: Its title.
+        text: What was asked for, with the sections below it.
+        anchor: Of the section; empty for a whole document.
+        sections: Anchor and heading of each section of the whole document.
+        own: The section without those below it; empty for a whole document.
+    """
 
     source: str
     title: str
     text: str
     anchor: str
     sections: tuple[tuple[str, str], ...]
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,7 @@ def text_of(source: str, title: str, text: str, spans: Sequence[Span], anchor: s
     if part is None:
         return Text(source, title, text, "", sections)
     last = max(span.last for span in spans if span is part or _is_below(span, part))
-    return Text(source, title, text[part.first : last], anchor, sections)
+    return Text(source, title, text[part.first : last], anchor, sections, text[part.first : part.last])
 
 
 def closest(names: Sequence[tuple[str, str]], wanted: str, limit: int) -> list[tuple[str, str]]:

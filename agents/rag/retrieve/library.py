@@ -26,6 +26,10 @@ _WHOLE_CHARACTERS = 100_000
 _LISTED = 200
 """Documents listed at once."""
 _SUGGESTED = 5
+_WHOLE_SECTIONS = 2
+"""Sections of a search, the best ones, that are returned whole: a passage is often the half before the code or the table that answers."""
+_LONGEST_SECTION = 6_000
+"""Characters of a section that is returned whole; of a longer one its passages are."""
 _OWN = 0.6
 """Share of a part's own words in its vector against the whole query's."""
 
@@ -61,7 +65,7 @@ class Library:
         """The best passages for a query, most relevant first.
 
         Where the query asks several things, each is searched for too: a passage that was found for it has its words, with
-        the passage's score for them, under `parts` in its metadata.
+        the passage's score for them, under `parts` in its metadata. The best two sections come whole, in place of their passages.
 
         Raises:
             RetrievalFailed: The index cannot be searched.
@@ -71,7 +75,7 @@ class Library:
         rankings = {"": await self._find(query, whole, limit)}
         for part, vectors in zip(parts, own, strict=True):
             rankings[part] = await self._find(part, vectors, limit)
-        articles = _articles(rankings, limit)
+        articles = await self._with_whole_sections(_articles(rankings, limit))
         remarks = [] if articles else ["No passage in the documents matches."]
         note = " ".join(filter(None, [*remarks, remark, self._missing()]))
         return Articles(articles=articles, note=note or None)
@@ -79,6 +83,20 @@ class Library:
     async def _find(self, query: str, vectors: Sequence[Vector], limit: int) -> list[Passage]:
         model = self._embedder.name if self._embedder else ""
         return await self._index.search(query, limit, model=model, vectors=vectors)
+
+    async def _with_whole_sections(self, articles: Sequence[Article]) -> list[Article]:
+        """The passages, those of the best sections as one with the section's own text."""
+        best = [url for url in dict.fromkeys(each.url for each in articles) if "#" in url][:_WHOLE_SECTIONS]
+        kept = list(articles)
+        for url in best:
+            found = await self._index.find_text(url)
+            if found is None or not 0 < len(found.own) <= _LONGEST_SECTION:
+                continue
+            passages = [each for each in kept if each.url == url]
+            at = kept.index(passages[0])
+            kept = [each for each in kept if each.url != url]
+            kept.insert(at, _joined(passages, found.own))
+        return kept
 
     async def document(self, source: str) -> Record | Items:
         """A document or section by name, or the names that come closest.
@@ -165,6 +183,17 @@ def _article(passage: Passage, scores: Mapping[str, float]) -> Article:
         score=round(max(scores.values()), 4),
         metadata=metadata,
     )
+
+
+def _joined(passages: Sequence[Article], text: str) -> Article:
+    """The passages of one section as one, with the section's text."""
+    parts: dict[str, float] = {}
+    for each in passages:
+        for part, score in (each.metadata.get("parts") or {}).items():
+            parts[part] = max(score, parts.get(part, score))
+    best = passages[0]
+    metadata = {**best.metadata, **({"parts": parts} if parts else {})}
+    return best.model_copy(update={"content": text, "metadata": metadata})
 
 
 def _record(found: Text) -> Record:

@@ -21,6 +21,7 @@ from agents.github.settings import GitHubSettings
 from agents.rag.ingest.fetch import fetch_page
 from agents.rag.settings import RagSettings
 from utils.a2a_common.client.connection import fetch_card, http_client
+from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
 from utils.auth.token_endpoint import posted_form
@@ -128,7 +129,7 @@ async def test_a_small_body_that_unpacks_to_a_large_one_is_an_error_and_takes_li
 
 async def test_such_a_body_of_a_webhook_is_not_read(server, memory):
     delivery = PushDelivery(PushPolicy(attempts=1, allow_private=True))
-    await delivery.deliver(TaskPushNotificationConfig(task_id="t", id="c", url=server), b"{}")
+    await delivery.deliver(TaskPushNotificationConfig(task_id="t", id="c", url=server), Notification(b"{}"))
     await delivery.aclose()
     assert memory() < MOST_MEMORY
 

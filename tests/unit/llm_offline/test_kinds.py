@@ -5,6 +5,7 @@ import pytest
 
 from tests.eval import routing
 from tests.eval.kinds.__main__ import as_text, joined, learn, measured, written
+from utils.embeddings.minilm import MiniLmEmbedder
 from utils.llm.offline import kinds
 from utils.llm.offline.kinds import Kind, kinds_of
 
@@ -51,8 +52,8 @@ def test_no_question_of_a_blind_set_is_among_the_sentences_that_are_learnt_from(
 
 
 def test_shares_add_up_to_one_and_are_none_for_vectors_of_another_model(embedder):
-    class Other:
-        name, dimensions = "another", 3
+    class Other(MiniLmEmbedder):
+        name = "another"
 
     assert sum(kinds_of("How do I upgrade?", embedder).values()) == pytest.approx(1)
     assert kinds_of("How do I upgrade?", Other()) == kinds_of("How do I upgrade?", None) == {}

@@ -75,8 +75,7 @@ def route(
     told = kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause)
     told = told or _rows_alone(clause)
     told = told or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
-    of_documents = kinds.get(Kind.DOCUMENTS, 0.0) >= ASKED
-    if repositories and not of_documents and (changes_github(clause) or changes or told):
+    if repositories and kinds.get(Kind.DOCUMENTS, 0.0) < ASKED and (changes_github(clause) or changes or told):
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)

@@ -69,6 +69,8 @@ ORDER_FITS = 0.8
 """The same of a part that orders something to be done, which is seldom done by the documents: "Email the report to Bob"."""
 OTHERS = 2
 """Sections that are linked."""
+LEFT_OUT = "\u2026"
+"""Stands for what is left out of a section."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
 _DIAGRAM = re.compile(r"```mermaid\b")
 SEE_ALSO = "See also:"
@@ -245,8 +247,10 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
     for at, (text, _) in enumerate(units):
         if at in kept:
             quoted.append(text)
-        elif quoted[-1:] != ["\u2026"]:
-            quoted.append("\u2026")
+        elif quoted[-1:] != [LEFT_OUT]:
+            quoted.append(LEFT_OUT)
+    if quoted[-1].endswith(":"):
+        quoted.append(LEFT_OUT)  # what it introduces stands in no passage
     return "\n\n".join(quoted)
 
 
