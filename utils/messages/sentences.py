@@ -14,7 +14,7 @@ _COMMON = (
 )
 _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
-_VERBS = "does|do|did|is|are|can|could|should|will|would|must"
+_VERBS = r"does|do|did|is|are|can|could|should|will|would(?!\s+(?:like|love|prefer|have|be)\b)|must"
 _JOINT = re.compile(
     rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"
     rf"(?=(?:{_OPENERS}|{_VERBS}|tell me|show me|explain|describe)\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"

@@ -9,8 +9,8 @@ from utils.embeddings.minilm import MiniLmEmbedder
 from utils.llm.offline import kinds
 from utils.llm.offline.kinds import Kind, kinds_of
 
-FEW = 3
-"""Words of a sentence that two people may well write alike: "hi there"."""
+FEW = 5
+"""Words of a sentence that two people may well write alike: "address already in use :8000"."""
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from tests.eval import routing, routing_data
 from tests.eval.routing_tools import tools_of
 from utils.llm.embedded import EmbeddedChatModel
+from utils.llm.offline.dates import period
 
 _WORD = re.compile(r"\w+")
 
@@ -76,7 +77,10 @@ _TEMPLATES = (
     "lst the opne pul requests of {}/{}",
     'search the code for "{} {}" in acme/rocket',
 )
-_words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9)
+_words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).filter(
+    lambda word: not any(any(period(text, routing_data.clock())) for text in (word, f"since {word}"))
+)
+"""None says a time, "yesterday", which an argument says in another form."""
 
 
 def _allowed(agent: str, tool: str, name: str) -> set[str]:

@@ -27,8 +27,10 @@ _AND = re.compile(
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9])[.)]\s+")
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[-*\u2022][ \t]+")
 _ORDINAL = re.compile(
-    r"(?:^|(?<=\s))(?:(?:and|then)\s+)?(first|second|third|fourth|fifth)(?:ly)?:\s+", re.IGNORECASE
+    r"(?:^|(?<=\s))(?:(?:and|then)\s+)?(?:first|second|third|fourth|fifth)(?:ly)?(?::|(?<=[.?!;:]\s\w{5}),|(?<=[.?!;:]\s\w{6}),)\s+",
+    re.IGNORECASE,
 )
+
 
 
 Span = tuple[int, int]

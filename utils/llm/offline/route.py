@@ -27,6 +27,8 @@ ABSTAIN_NAMED = 0.15
 """The same where the sentence names a repository and the tool takes one: that says a lot already."""
 TOLD = 0.5
 """Share of a kind from which a request is taken for one of it."""
+ORDERED = 0.9
+"""The same of a change whose verb no list has."""
 ASKED = 0.65
 """The same of a question, to be declined rather than looked up."""
 DESCRIPTION = 0.9
@@ -65,10 +67,12 @@ def route(
     clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float = ASKS_WHICH
 ) -> Route:
     """The tool for a clause, or none. `asks_from`: the score from which a tool for repositories takes one that names none."""
+    kinds = kinds_of(clause, similarity.embedder)
     declared = changing(clause, tools)
+    if not declared and kinds.get(Kind.CHANGE, 0.0) >= ORDERED:
+        declared = [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
     if declared:
         return _change(clause, declared, similarity)
-    kinds = kinds_of(clause, similarity.embedder)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     changes = asked_change(clause) is not None and continued

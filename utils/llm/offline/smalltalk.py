@@ -78,8 +78,11 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
         return None
     near = similarity.to_each(text, [example for _, example in _EXAMPLES])
     best = max(range(len(near)), key=near.__getitem__)
-    talks = near[best] >= LIKE or kinds_of(text, similarity.embedder).get(Kind.TALK, 0.0) >= TALKS
-    return _EXAMPLES[best][0] if talks else None
+    if near[best] >= LIKE:
+        return _EXAMPLES[best][0]
+    talks = kinds_of(text, similarity.embedder).get(Kind.TALK, 0.0) >= TALKS
+    told = Talk.GREETING if opens_with_a_greeting(text) else _EXAMPLES[best][0]
+    return told if talks else None
 
 
 def opens_with_a_greeting(text: str) -> bool:
