@@ -136,7 +136,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
-        """Send a request that fits. If the provider refuses it as too long, send smaller ones; if for what it holds, one without that."""
+        """Send a request that fits. If the provider refuses it as too long, send smaller ones; if for what it holds, ones without that."""
         tools, key = known_tools(request), key_of(request.model)
         force = bool(_state(request).get(COMPACT_NOW))
         prepared = await self._prepare(request, tools, force=force)

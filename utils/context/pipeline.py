@@ -140,7 +140,8 @@ def _begin(
     compaction = decisions_without(compaction, messages, accepted, request.refused)
     repaired = repair(accepted)
     scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.history)
-    in_force = [each.text for each in constraints_in(repaired.history, request.pinned, request.edits)]
+    found = constraints_in(repaired.history, request.pinned, request.edits)
+    in_force = [each.text for each in found if each.text not in request.refused.rules]
     shown = within(in_force, int(scaled.input_budget * scaled.pinned_share), parts.counter)
     older = in_force[: len(in_force) - len(shown)]
     stored = {handle_of(text): text for text in ["\n".join(older)] if older}

@@ -1,13 +1,15 @@
 """What becomes of a model request that its provider refused for what it holds.
 
-Pictures and documents are suspected first: the request is made once more without those that came since the last accepted one. Where that
-does not help, the failure says what is suspected, and the turn is left out from the next one on.
+Pictures and documents are suspected first: the request is made once more without those that came since the last accepted one. Then the
+rules are that the user added since: it is made once more without them. Where that does not help, the failure says what is suspected, and
+the turn is left out from the next one on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 from langchain.agents.middleware import ModelRequest, ModelResponse
@@ -15,6 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.context.pipeline import Prepared
 from utils.context.refused import Refused, Suspects, suspects
+from utils.context.refused_rules import suspected_rules
 from utils.errors import ContentRefused
 from utils.events import StatusText
 from utils.llm.classify import FILTERED
@@ -40,16 +43,30 @@ class TurnRefused:
     turns: tuple[str, ...]
 
 
+class _Try(NamedTuple):
+    """A request that is made once more.
+
+    Attributes:
+        refused: What it leaves out.
+        told: What the user is told where it is accepted.
+    """
+
+    refused: Refused
+    told: str
+
+
 class Refusals:
-    """The refusals of one model call: at most one more request is made."""
+    """The refusals of one model call: at most two more requests are made, one without files and one without rules."""
 
     def __init__(self) -> None:
-        self._left_out: Suspects | None = None
+        self._found: Suspects | None = None
+        self._to_try: list[_Try] = []
+        self._tried: _Try | None = None
 
     def next_request(
         self, request: ModelRequest[Any], sent: Prepared, failure: ContentRefused | TurnFiltered
     ) -> ModelRequest[Any]:
-        """The request without the pictures and documents that are suspected.
+        """The request without the pictures and documents that are suspected, or without the rules that are.
 
         Args:
             request: The request before it was prepared.
@@ -60,12 +77,14 @@ class Refusals:
             ContentRefused: There are none, or it was refused without them too. Says what is suspected.
             TurnFiltered: The same, where it was refused with status 200.
         """
-        found = self._left_out or suspects(sent.messages)
-        log.warning("context.refused", files=len(found.media), again=self._left_out is None)
-        if self._left_out is None and found.media:
-            self._left_out = found
-            refused = Refused.from_state(request.state).with_media(found.media)
-            state: Any = {**request.state, REFUSED: refused.as_state()}
+        if self._found is None:
+            self._found = suspects(sent.messages)
+            self._to_try = _tries(self._found, request.state)
+        found = self._found
+        log.warning("context.refused", files=len(found.media), again=bool(self._to_try))
+        if self._to_try:
+            self._tried = self._to_try.pop(0)
+            state: Any = {**request.state, REFUSED: self._tried.refused.as_state()}
             return request.override(state=state)
         _leave_out(request, found)
         raise type(failure)(_sentence(failure, found)) from (failure.__cause__ or failure)
@@ -81,14 +100,37 @@ class Refusals:
 
     def update(self, request: ModelRequest[Any]) -> dict[str, Any]:
         """What of the state changes when a request was accepted in the end; the user is told what is left out."""
-        if self._left_out is None:
+        if self._tried is None:
             return {}
-        names = _listed(list(self._left_out.media.values()), "and")
-        request.runtime.stream_writer(
-            StatusText(f"The model provider refused {names}. The model answers without it.")
+        request.runtime.stream_writer(StatusText(self._tried.told))
+        return {REFUSED: self._tried.refused.as_state()}
+
+
+def _tries(found: Suspects, state: Mapping[str, Any]) -> list[_Try]:
+    """What is tried, in this order. The rules are the user's will: they stay where a file was why."""
+    before, tries, rules = Refused.from_state(state), list[_Try](), suspected_rules(state)
+    if found.media:
+        names = _listed(list(found.media.values()), "and")
+        told = f"The model provider refused {names}. The model answers without it."
+        tries.append(_Try(before.with_media(found.media), told))
+    if rules:
+        tries.append(_Try(before.with_rules(rules.values()), _rules_told(list(rules))))
+    return tries
+
+
+def _rules_told(numbers: Sequence[int]) -> str:
+    """Which rules are left out, by their numbers in the list, and how one leaves for good."""
+    if len(numbers) == 1:
+        number = numbers[0]
+        return (
+            f"The model provider refused your rule {number}. The model answers without it, from now on. "
+            f"It can be removed: /rules remove {number}"
         )
-        state: Any = request.state
-        return {REFUSED: state[REFUSED]}
+    names = _listed([str(number) for number in numbers], "and")
+    return (
+        f"The model provider refused your rules {names}, or one of them. The model answers without them, from now on. "
+        "Each can be removed: /rules remove NUMBER"
+    )
 
 
 def accepted(response: ModelResponse[Any]) -> ModelResponse[Any]:

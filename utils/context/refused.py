@@ -34,23 +34,25 @@ class Refused:
     Attributes:
         media: Pictures and documents by handle, each with what it is called, so that the same one is left out wherever it comes from.
         turns: Ids of the user's messages whose turns are left out.
+        rules: Texts of rules that the user added, which requests do not show.
     """
 
     media: Mapping[str, str] = field(default_factory=dict)
     turns: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     @classmethod
     def from_state(cls, values: Mapping[str, Any]) -> Refused:
         """What a graph's state holds under `refused`."""
         value = values.get("refused") or {}
-        return cls(dict(value.get("media", {})), tuple(value.get("turns", ())))
+        return cls(dict(value.get("media", {})), tuple(value.get("turns", ())), tuple(value.get("rules", ())))
 
     def as_state(self) -> dict[str, Any]:
         """The same as JSON values for a checkpoint."""
-        return {"media": dict(self.media), "turns": list(self.turns)}
+        return {"media": dict(self.media), "turns": list(self.turns), "rules": list(self.rules)}
 
     def __bool__(self) -> bool:
-        return bool(self.media or self.turns)
+        return bool(self.media or self.turns or self.rules)
 
     def with_media(self, media: Mapping[str, str]) -> Refused:
         """The same and these pictures and documents."""
@@ -59,6 +61,14 @@ class Refused:
     def with_turns(self, turns: Iterable[str]) -> Refused:
         """The same and these turns."""
         return replace(self, turns=tuple(dict.fromkeys([*self.turns, *turns])))
+
+    def with_rules(self, rules: Iterable[str]) -> Refused:
+        """The same and these rules."""
+        return replace(self, rules=tuple(dict.fromkeys([*self.rules, *rules])))
+
+    def without_rule(self, rule: str) -> Refused:
+        """The same without a rule that the user removed: where it is added once more, it is tried once more."""
+        return replace(self, rules=tuple(each for each in self.rules if each != rule))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,18 +88,31 @@ class LongTermMemory:
         return fitting(best, self.settings.tokens, counter)
 
     async def remember(self, owner: str, kind: Kind, text: str, thread_id: str) -> Memory:
-        """Keep a user's words; those that are known already are renewed.
+        """Keep a user's words; those that are known already are renewed, also where another process learns them just now.
 
         Words without a thread were said beside all conversations, and leave with none.
         """
         async with self._writing:
-            every = await self.all_of(owner)
-            known = next((each for each in every if each.kind is kind and _same(each.text, text)), None)
+            known = next(iter(await self._saying(owner, kind, text)), None)
             memory_id = known.id if known else secrets.token_hex(3)
             await self._store.keep(owner, kind, memory_id, {"text": text}, thread_id)
+            memory_id = await self._one_of(owner, kind, text) or memory_id
             await self._make_room(owner)
         log.info("memory.kept", kind=kind.value, new=known is None)
         return Memory(memory_id, kind, text, 0)
+
+    async def _saying(self, owner: str, kind: Kind, text: str) -> list[Memory]:
+        """The memories of a kind that say this, oldest first."""
+        return [each for each in await self.all_of(owner) if each.kind is kind and _same(each.text, text)]
+
+    async def _one_of(self, owner: str, kind: Kind, text: str) -> str | None:
+        """Join the memories that say this, which several processes may have written at once; return the id of the one.
+
+        Whoever writes last sees them all. All keep the oldest one; where it was joined to an older one meanwhile, it is looked again.
+        """
+        while len(same := await self._saying(owner, kind, text)) > 1:
+            await self._memories.join(owner, kind, same[0].id, [each.id for each in same[1:]])
+        return same[0].id if same else None
 
     async def learn(self, owner: str, learnt: Sequence[Learnt], thread_id: str) -> None:
         """Keep what a message taught; what it replaces is forgotten."""

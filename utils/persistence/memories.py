@@ -42,6 +42,10 @@ _REMOVE = (
     "DELETE FROM memory_sources WHERE owner = ? AND kind = ? AND id = ?",
     "DELETE FROM memories WHERE owner = ? AND kind = ? AND id = ?",
 )
+_JOIN = """
+INSERT OR IGNORE INTO memory_sources (thread_id, owner, kind, id)
+SELECT thread_id, owner, kind, ? FROM memory_sources WHERE owner = ? AND kind = ? AND id = ?
+"""
 _ITS = "s.owner = memories.owner AND s.kind = memories.kind AND s.id = memories.id"
 _REMOVE_LEARNT = f"""
 DELETE FROM memories WHERE EXISTS (SELECT 1 FROM memory_sources AS s WHERE s.thread_id = ? AND {_ITS})
@@ -94,6 +98,12 @@ class Memories(Protocol):
 
     async def remove(self, owner: str, kind: str, memory_id: str) -> None:
         """Delete one memory."""
+
+    async def join(self, owner: str, kind: str, kept: str, others: Sequence[str]) -> None:
+        """Make one memory of several that say the same, with the threads of all; nothing is done where `kept` is gone.
+
+        Two processes may join the same ones at once, or the one that the other keeps: no thread is lost.
+        """
 
     async def remove_learnt(self, thread_id: str) -> int:
         """Delete what was learnt from a conversation alone; return how many. What others told too stays."""
@@ -154,6 +164,19 @@ class SqliteMemories:
         def write(connection: sqlite3.Connection) -> None:
             for statement in _REMOVE:
                 connection.execute(statement, (owner, kind, memory_id))
+
+        await self._database.write(write)
+
+    async def join(self, owner: str, kind: str, kept: str, others: Sequence[str]) -> None:
+        """Make one memory of several."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            if connection.execute(_GET, (owner, kind, kept)).fetchone() is None:
+                return
+            for other in others:
+                connection.execute(_JOIN, (kept, owner, kind, other))
+                for statement in _REMOVE:
+                    connection.execute(statement, (owner, kind, other))
 
         await self._database.write(write)
 

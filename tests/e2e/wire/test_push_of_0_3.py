@@ -93,3 +93,25 @@ async def test_a_webhook_is_told_in_the_version_of_its_registration_over_every_b
     _, first = hook.requests[0]
     assert ("kind" in first) == (way.version == "0.3")
     assert ("task" in first) == (way.version == "1.0")
+
+
+async def test_a_webhook_is_got_without_its_id_as_0_3_allows_it() -> None:
+    async with serving(echo, settings=PRIVATE) as wire:
+        task_id = (await wire.send())["id"]
+        asked = {"id": task_id}
+        none = await wire.rpc("tasks/pushNotificationConfig/get", asked, OF_0_3)
+        assert none["error"]["code"] == -32001
+        got = []
+        for name in ("b", "a", ""):
+            config = {"url": "http://127.0.0.1:9/hook", **({"id": name} if name else {})}
+            given = {"taskId": task_id, "pushNotificationConfig": config}
+            await wire.rpc("tasks/pushNotificationConfig/set", given, OF_0_3)
+            answered = await wire.rpc("tasks/pushNotificationConfig/get", asked, OF_0_3)
+            got.append(answered["result"]["pushNotificationConfig"]["id"])
+        assert got == [
+            "b",
+            "a",
+            task_id,
+        ]  # the first by id, until there is the one that was set without an id
+        current = await wire.rpc("GetTaskPushNotificationConfig", {"taskId": task_id, "id": ""})
+        assert "error" in current

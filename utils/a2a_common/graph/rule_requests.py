@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesAsked, rules_payload
-from utils.context.refused import accepted_messages
+from utils.context.refused import Refused, accepted_messages
 from utils.context.state import edits_of, pinned_of
 from utils.events import AgentEvent, Completed, MetadataReported, TextDelta
 from utils.messages.transcript import with_ids
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NONE_YET = "No rules hold for this conversation."
 UNKNOWN = "There is no such rule."
 TITLE = "Rules that hold for this conversation:"
+LEFT_OUT = " (left out: the model provider refused it)"
 
 
 async def rule_events(
@@ -30,11 +31,13 @@ async def rule_events(
     known = _rules(values)
     edit = _edit(known, asked, values)
     if edit is not None:
-        values = {**values, "rules": [*(values.get("rules") or ()), edit]}
-        await built.update(config, {"rules": values["rules"]})
-    rules = _rules(values)
+        changed = _changed(values, edit)
+        values = {**values, **changed}
+        await built.update(config, changed)
+    rules, refused = _rules(values), Refused.from_state(values).rules
     unknown = [UNKNOWN] if asked.remove and edit is None else []
-    listed = [TITLE, *(f"{number}. {rule}" for number, rule in enumerate(rules, 1))] if rules else [NONE_YET]
+    lines = [f"{n}. {rule}{LEFT_OUT if rule in refused else ''}" for n, rule in enumerate(rules, 1)]
+    listed = [TITLE, *lines] if rules else [NONE_YET]
     yield TextDelta("\n".join([*unknown, *listed]))
     yield MetadataReported(RULES_EXTENSION, rules_payload(rules))
     yield Completed()
@@ -45,6 +48,16 @@ def _rules(values: Mapping[str, Any]) -> list[str]:
 
     messages = with_ids(accepted_messages(values))
     return [each.text for each in constraints_in(messages, pinned_of(values), edits_of(values))]
+
+
+def _changed(values: Mapping[str, Any], edit: list[str]) -> dict[str, Any]:
+    """What of the state changes with an edit."""
+    done, rule, _ = edit
+    changed: dict[str, Any] = {"rules": [*(values.get("rules") or ()), edit]}
+    refused = Refused.from_state(values)
+    if done == "remove" and rule in refused.rules:
+        changed["refused"] = refused.without_rule(rule).as_state()
+    return changed
 
 
 def _edit(known: Sequence[str], asked: RulesAsked, values: Mapping[str, Any]) -> list[str] | None:

@@ -28,9 +28,11 @@ from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.operation import CANCEL, operation
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_reader import TaskReader
+from utils.a2a_common.handler.webhook_pages import default_of
 from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.version import LEGACY, version_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
@@ -306,11 +308,20 @@ class PlatformRequestHandler(RequestHandler):
         """Store a webhook of a task."""
         return await self._webhooks.create(params, context)
 
-    @operation("GetTaskPushNotificationConfig", announced=capabilities.push)
     async def on_get_task_push_notification_config(
         self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
-        """One webhook of a task."""
+        """One webhook of a task; in protocol 0.3, which lets a client leave out its id, the default one."""
+        if not params.id and version_of(context) == LEGACY:
+            asked = pb.ListTaskPushNotificationConfigsRequest(tenant=params.tenant, task_id=params.task_id)
+            listed = await self.on_list_task_push_notification_configs(asked, context)
+            return default_of(listed.configs, params.task_id)
+        return await self._get_webhook(params, context)
+
+    @operation("GetTaskPushNotificationConfig", announced=capabilities.push)
+    async def _get_webhook(
+        self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> pb.TaskPushNotificationConfig:
         return await self._webhooks.get(params.task_id, params.id, context)
 
     @operation("ListTaskPushNotificationConfigs", announced=capabilities.push)

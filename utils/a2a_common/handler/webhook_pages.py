@@ -1,4 +1,4 @@
-"""Pagination of ListTaskPushNotificationConfigs."""
+"""Pagination of ListTaskPushNotificationConfigs, and which of a task's configurations is meant where none is named."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from a2a.types.a2a_pb2 import (
     ListTaskPushNotificationConfigsResponse,
     TaskPushNotificationConfig,
 )
-from a2a.utils.errors import InvalidParamsError
+from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
 
 
 def page_of(
@@ -42,3 +42,17 @@ def _id_in(token: str) -> str:
         return base64.b64decode(token, altchars=b"-_", validate=True).decode()
     except ValueError:
         raise InvalidParamsError("The page token is not valid.") from None
+
+
+def default_of(configs: Sequence[TaskPushNotificationConfig], task_id: str) -> TaskPushNotificationConfig:
+    """The configuration that is meant where none is named: the one that was set without an id, else the first of the list.
+
+    Raises:
+        TaskNotFoundError: There is none.
+    """
+    for config in configs:
+        if config.id == task_id:  # what the SDK stores it under
+            return config
+    if not configs:
+        raise TaskNotFoundError
+    return configs[0]

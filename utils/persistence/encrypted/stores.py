@@ -288,6 +288,10 @@ class EncryptedMemories(Wrapped["Memories"]):
         """Delete one memory."""
         await self._inner.remove(owner, kind, memory_id)
 
+    async def join(self, owner: str, kind: str, kept: str, others: Sequence[str]) -> None:
+        """Make one memory of several."""
+        await self._inner.join(owner, kind, kept, others)
+
     async def remove_learnt(self, thread_id: str) -> int:
         """Delete what was learnt from a conversation alone."""
         return await self._inner.remove_learnt(thread_id)

@@ -22,6 +22,11 @@ _REMOVE = (
     "DELETE FROM memory_sources WHERE owner = %s AND kind = %s AND id = %s",
     "DELETE FROM memories WHERE owner = %s AND kind = %s AND id = %s",
 )
+_LOCK = "SELECT id FROM memories WHERE owner = %s AND kind = %s AND id = ANY(%s) ORDER BY id FOR UPDATE"
+_JOIN = """
+INSERT INTO memory_sources (thread_id, owner, kind, id)
+SELECT thread_id, owner, kind, %s FROM memory_sources WHERE owner = %s AND kind = %s AND id = %s ON CONFLICT DO NOTHING
+"""
 _ITS = "s.owner = memories.owner AND s.kind = memories.kind AND s.id = memories.id"
 _REMOVE_LEARNT = f"""
 DELETE FROM memories WHERE EXISTS (SELECT 1 FROM memory_sources AS s WHERE s.thread_id = %s AND {_ITS})
@@ -81,6 +86,20 @@ class PostgresMemories:
                 await db.execute(statement.encode(), (owner, kind, memory_id))
 
         await self._pool.run(remove)
+
+    async def join(self, owner: str, kind: str, kept: str, others: Sequence[str]) -> None:
+        """Make one memory of several. All are locked first: another process may be about to join the kept one to a third."""
+
+        async def join(db: Connection) -> None:
+            found = await (await db.execute(_LOCK, (owner, kind, [kept, *others]))).fetchall()
+            if (kept,) not in found:
+                return
+            for other in others:
+                await db.execute(_JOIN, (kept, owner, kind, other))
+                for statement in _REMOVE:
+                    await db.execute(statement.encode(), (owner, kind, other))
+
+        await self._pool.run(join)
 
     async def remove_learnt(self, thread_id: str) -> int:
         """Delete what was learnt from a conversation alone."""
