@@ -52,9 +52,7 @@ async def fetched_json(address: str) -> Any:
     from utils.net.bounded import Bound
 
     trusts = not is_loopback(address)
-    client = httpx.AsyncClient(
-        timeout=FETCH_SECONDS, trust_env=trusts, event_hooks=Bound(_LARGEST, _LARGEST).hooks()
-    )
+    client = httpx.AsyncClient(timeout=FETCH_SECONDS, trust_env=trusts, event_hooks=Bound(_LARGEST).hooks())
     try:
         async with client as http:
             answer = await http.get(address, headers={"Accept-Encoding": "identity"})

@@ -33,7 +33,7 @@ async def posted_form(
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     try:
         async with httpx.AsyncClient(
-            timeout=seconds, trust_env=not is_loopback(url), event_hooks=Bound(_LARGEST, _LARGEST).hooks()
+            timeout=seconds, trust_env=not is_loopback(url), event_hooks=Bound(_LARGEST).hooks()
         ) as http:
             answer = await http.post(url, data=form, headers=headers, auth=client or httpx.USE_CLIENT_DEFAULT)
         told = json.loads(answer.content)

@@ -3,7 +3,7 @@
 httpx unpacks each piece as it comes, without a limit: 64 KiB of gzip become 64 MiB, and of gzip within gzip, of Brotli or
 of Zstandard as much as the sender likes. So each client of this project is made with `Bound.hooks`. It asks for gzip and
 deflate only, unpacks in small pieces, counts them, and ends the response with a typed error where it goes too far. A stream of events
-may be as long as it likes: each of its events is bounded.
+may be as long as it likes where a client awaits one: each of its events is bounded. Whoever awaits none holds it as a whole, as any other body.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Bound:
 
     Attributes:
         body: Bytes of one answer, unpacked.
-        event: Bytes of one event, where the answer is a stream of events.
+        event: Bytes of one event, where the answer is a stream of events; `None` where none is awaited: `body` holds for it too then.
     """
 
     body: int = LARGEST_BODY
-    event: int = LARGEST_EVENT
+    event: int | None = None
 
     def hooks(self, **more: list[Any]) -> dict[str, list[Any]]:
         """The `event_hooks` of a client; those in `more` (`request`, `response`) come first."""
@@ -80,9 +80,13 @@ class Bound:
         if packed:  # from here on it is neither packed nor of the length that was told
             for name in ("content-encoding", "content-length"):
                 headers.pop(name, None)
-        streams = headers.get("content-type", "").lower().startswith(_STREAM)
-        gauge = _EventGauge(self.event) if streams else _BodyGauge(self.body)
-        response.stream = _Bounded(response.stream, _Unpacker(packed) if packed else None, gauge)
+        unpacker = _Unpacker(packed) if packed else None
+        response.stream = _Bounded(response.stream, unpacker, self._gauge(headers.get("content-type", "")))
+
+    def _gauge(self, media_type: str) -> _BodyGauge | _EventGauge:
+        if self.event is not None and media_type.lower().startswith(_STREAM):
+            return _EventGauge(self.event)
+        return _BodyGauge(self.body)
 
 
 async def _ask(request: httpx.Request) -> None:

@@ -35,9 +35,7 @@ async def fetch_file(url: str, *, most_bytes: int, seconds: float, allow_private
 
     from utils.net.bounded import AnswerTooLarge, Bound
 
-    client = httpx.AsyncClient(
-        trust_env=False, timeout=seconds, event_hooks=Bound(most_bytes, most_bytes).hooks()
-    )
+    client = httpx.AsyncClient(trust_env=False, timeout=seconds, event_hooks=Bound(most_bytes).hooks())
     try:
         async with asyncio.timeout(seconds), client:
             return await _follow(client, url, allow_private=allow_private)

@@ -74,7 +74,7 @@ def _client(settings: RagSettings) -> httpx.AsyncClient:
         follow_redirects=False,
         timeout=settings.url_timeout_seconds,
         headers={"User-Agent": _AGENT},
-        event_hooks=Bound(settings.max_url_bytes, settings.max_url_bytes).hooks(),
+        event_hooks=Bound(settings.max_url_bytes).hooks(),
     )
 
 

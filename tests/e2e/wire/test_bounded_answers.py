@@ -104,6 +104,13 @@ async def a_card(url: str) -> object:
         return await fetch_card(http, url)
 
 
+def is_of_size(error: BaseException | None) -> bool:
+    """Whether an error comes of the size of a body, or of how it was packed."""
+    while error is not None and not isinstance(error, AnswerTooLarge | httpx.DecodingError):
+        error = getattr(error, "exc", error.__cause__)
+    return error is not None
+
+
 ASKED: list[Callable[[str], Awaitable[object]]] = [
     a_file,
     a_document,
@@ -121,10 +128,19 @@ async def test_a_small_body_that_unpacks_to_a_large_one_is_an_error_and_takes_li
     with pytest.raises(Exception) as raised:  # each has its own type
         await asked(server)
     assert memory() < MOST_MEMORY
-    error: BaseException | None = raised.value
-    while error is not None and not isinstance(error, AnswerTooLarge | httpx.DecodingError):
-        error = getattr(error, "exc", error.__cause__)
-    assert error is not None
+    assert is_of_size(raised.value)
+
+
+@pytest.mark.parametrize(
+    "asked", [a_file, a_document, keys, a_token, json_of_github], ids=lambda each: each.__name__
+)
+async def test_where_no_stream_is_awaited_one_of_small_events_is_bounded_as_any_other_body(memory, asked):
+    event = b"data: " + b"x" * 30_000 + b"\n\n"
+    async with running(stream_of(*[event] * (UNPACKED // len(event)))) as url:
+        with pytest.raises(Exception) as raised:  # each has its own type
+            await asked(url)
+    assert memory() < MOST_MEMORY
+    assert is_of_size(raised.value)
 
 
 async def test_such_a_body_of_a_webhook_is_not_read(server, memory):
@@ -183,7 +199,7 @@ def stream_of(*pieces: bytes) -> Starlette:
 
         return StreamingResponse(body(), media_type="text/event-stream")
 
-    return Starlette(routes=[Route("/", answer)])
+    return Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
 
 
 @pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r"])

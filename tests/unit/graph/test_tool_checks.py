@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, tool
 from langgraph.prebuilt import InjectedState, ToolRuntime
 from pydantic import BaseModel, create_model
+from pydantic import v1 as pydantic_1
 
 from utils.a2a_common.graph.tool_checks import check_tools
 from utils.errors import SettingsError
+from utils.testing.scripted_model import ScriptedModel
 
 
 async def nothing(**arguments: Any) -> str:
@@ -24,6 +28,12 @@ def taking(*names: str, name: str = "t") -> BaseTool:
     return StructuredTool(
         name=name, description="d", args_schema=create_model("Args", **fields), coroutine=nothing
     )
+
+
+def described(called: Callable[..., Awaitable[str]], *names: str) -> BaseTool:
+    """A tool with a schema that was written by hand, or read from somewhere."""
+    schema = {"type": "object", "properties": {each: {"type": "string"} for each in names}}
+    return StructuredTool(name="t", description="d", args_schema=schema, coroutine=called)
 
 
 def refused(*tools: BaseTool) -> str:
@@ -62,9 +72,37 @@ def test_two_tools_of_one_name_are_told():
     )
 
 
-@pytest.mark.parametrize("name", ["config", "run_manager", "callbacks", "runtime", "self"])
+@pytest.mark.parametrize("name", ["config", "run_manager", "runtime", "self"])
 def test_an_argument_that_would_not_arrive_is_told(name: str):
     assert f"the name of its argument {name!r} itself" in refused(taking("path", name))
+
+
+@pytest.mark.parametrize("name", ["callbacks", "runtime"])
+def test_an_argument_that_is_filled_where_the_function_names_it_is_told(name: str):
+    async def called(path: str, callbacks: Any = None, runtime: Any = None) -> str:
+        return ""
+
+    assert f"the name of its argument {name!r} itself" in refused(described(called, "path", name))
+
+
+@pytest.mark.parametrize("name", ["callbacks", "runtime"])
+async def test_an_argument_that_arrives_where_the_function_takes_whatever_comes_is_taken(name: str):
+    async def called(**arguments: Any) -> str:
+        return str(arguments)
+
+    made = described(called, name)
+    check_tools("helper", [made])
+    turn = AIMessage("", tool_calls=[{"id": "1", "name": "t", "args": {name: "mine"}}])
+    model = ScriptedModel(script=[turn, AIMessage("done")])
+    said = await create_agent(model, [made]).ainvoke({"messages": [HumanMessage("go")]})
+    assert said["messages"][2].content == str({name: "mine"})
+
+
+def test_a_tool_whose_arguments_are_a_model_of_pydantic_1_is_taken():
+    class Args(pydantic_1.BaseModel):
+        path: str
+
+    check_tools("helper", [StructuredTool(name="t", description="d", args_schema=Args, coroutine=nothing)])
 
 
 def test_a_schema_that_cannot_be_written_or_is_no_object_is_told():

@@ -110,9 +110,9 @@ def http_client(
     """
     import httpx
 
-    from utils.net.bounded import Bound
+    from utils.net.bounded import LARGEST_EVENT, Bound
 
-    bound = Bound(limits.most, limits.most) if limits else Bound()
+    bound = Bound(limits.most, limits.most) if limits else Bound(event=LARGEST_EVENT)
     proof = [credentials.add] if credentials else []
 
     return httpx.AsyncClient(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from utils.errors import SettingsError
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """Names of tools that OpenAI, Anthropic and Bedrock take."""
-_TAKEN = ("self", "config", "run_manager", "callbacks", "runtime")
-"""Arguments in whose place LangChain and LangGraph put something of their own, or that they cannot pass on."""
+_TAKEN = ("self", "config", "run_manager")
+"""Arguments that LangChain cannot pass on to a function, or in whose place it puts something of its own."""
+_FILLED = ("callbacks", "runtime")
+"""Arguments that LangChain and LangGraph fill where a function or a model of the arguments names them. Those of one that takes
+whatever comes, as the tools of an OpenAPI description do, arrive."""
 
 _UNWRITABLE = "the schema of its arguments cannot be written as JSON"
 
@@ -44,20 +48,35 @@ def _unusable(agent: str, tool: BaseTool, why: str) -> SettingsError:
 
 def _fault(tool: BaseTool) -> str:
     """Why a tool cannot work; empty where it can."""
-    from langchain_core.tools import StructuredTool
-
     if not _NAME.fullmatch(tool.name):
         return "its name must be 1 to 64 letters without accents, digits, underscores and hyphens"
     schema = _schema(tool)
     if schema.get("type", "object") != "object":
         return "its arguments are not an object"
-    taken = [name for name in _TAKEN if name in schema.get("properties", {})]
-    if taken and isinstance(tool, StructuredTool):
+    taken = [name for name in schema.get("properties", {}) if _is_taken(tool, name)]
+    if taken:
         return f"LangChain uses the name of its argument {taken[0]!r} itself, so that it would not arrive; rename it"
     return ""
+
+
+def _is_taken(tool: BaseTool, argument: str) -> bool:
+    """Whether an argument of this name would not arrive as the model sent it."""
+    from langchain_core.tools import StructuredTool
+
+    if not isinstance(tool, StructuredTool):
+        return False
+    if argument == "runtime" and not isinstance(tool.args_schema, dict):
+        return True
+    named = [name for each in (tool.func, tool.coroutine) if each for name in signature(each).parameters]
+    return argument in _TAKEN or (argument in _FILLED and argument in named)
 
 
 def _schema(tool: BaseTool) -> dict[str, Any]:
     """The schema of the arguments that a model fills."""
     schema: Any = tool.tool_call_schema
-    return schema if isinstance(schema, dict) else schema.model_json_schema()
+    if isinstance(schema, dict):
+        return schema
+    write = (
+        getattr(schema, "model_json_schema", None) or schema.schema
+    )  # models of pydantic 1 have that alone
+    return dict(write())

@@ -25,6 +25,7 @@ from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.a2a_common.tasks.unwritten_ends import UnwrittenEnds
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
+from utils.encryption.errors import StorageUnreadable
 from utils.persistence.database_failures import StorageDamaged
 from utils.persistence.task_log_store import (
     LEFT_OUT,
@@ -343,7 +344,7 @@ class TaskLog:
                 task.CopyFrom(head)
             else:
                 task.ParseFromString(row.body)
-        except (DecodeError, UnsupportedOperationError, StorageDamaged) as error:
+        except (DecodeError, UnsupportedOperationError, StorageDamaged, StorageUnreadable) as error:
             self.unreadable.note(row.id, type(error).__name__)
             # nobody can go on with it, nor answer it
             state = row.state if row.state in TERMINAL else TaskState.TASK_STATE_FAILED
