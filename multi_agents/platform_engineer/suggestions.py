@@ -28,7 +28,7 @@ _NEAR = 1 / 2
 _LEAST_SHARED = 2
 """A candidate is about what was spoken of if it shares half of its content words and two at least, or all where it has one."""
 _NAME = re.compile(r"(?<![\w/.#-])[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*(?![\w/])")
-_PARTICULAR = re.compile(r"[^\s?!,;:]*[\d#./_`\"][^\s?!,;]*")
+_PARTICULAR = re.compile(r"(?<![^\s?!,;:])[^\s?!,;:]*[\d#./_`\"][^\s?!,;]*")
 _FRAME = """
     what which when where does show list give tell find with from that this have there many much long about into does docs document
     documents documentation described written down guide search explain another anything know made they them these those also open

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_END = re.compile(r"(?<=[.?!;:])\s+|\n+|\s+[-\u2013\u2014]+\s+|\.\.\.\s*|\u2026\s*")
+_END = re.compile(r"(?<=[.?!;:])\s+|\n+|(?<![^\S\n])[^\S\n]++[-\u2013\u2014]++\s+|\.\.\.\s*|\u2026\s*")
 _FEWEST_WORDS = 4
 """Fewer say nothing alone: "How often?", "Any ideas?"."""
 _MOST = 6
@@ -16,9 +16,9 @@ _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = r"does|do|did|is|are|can|could|should|will|would(?!\s+(?:like|love|prefer|have|be)\b)|must"
 _JOINT = re.compile(
-    rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"
+    rf"(?<!\s)(?:\s*+[,;])?\s++(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"
     rf"(?=(?:{_OPENERS}|{_VERBS}|tell me|show me|explain|describe)\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
-    rf"|\s+\((?=(?:{_OPENERS}|{_VERBS})\b[^()]*\?\))|\s*[,;]\s*(?:and\s+)?then\s+(?!{_VERBS})",
+    rf"|(?<!\s)\s++\((?=(?:{_OPENERS}|{_VERBS})\b[^()]*\?\))|(?<!\s)\s*+[,;]\s*+(?:and\s+)?then\s+(?!{_VERBS})",
     re.IGNORECASE,
 )
 """Between two things that one sentence asks: "where is it stored and how do I back it up"."""
@@ -43,7 +43,7 @@ _THEN = re.compile(r"^(?:and\s+)?then\s+", re.IGNORECASE)
 _ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
 """Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
 _FEWEST_OF_A_QUESTION = 3
-_NAME = rf"(?!(?:{_COMMON})\b)[\w.-]*\w{{2,}}"
+_NAME = rf"(?!(?:{_COMMON})\b)[\w.-]{{0,80}}\w{{2}}"
 _EITHER = re.compile(
     rf"\b(?P<one>{_NAME})\s+(?P<joint>or|and|vs\.?|versus)\s+(?:the\s+)?(?P<other>{_NAME}(?:\s+{_NAME})?)(?=\s*[,.;:?!]|\W*$|\s+(?:{_COMMON})\b|\s+[-\u2013\u2014]\s)",
     re.IGNORECASE,
@@ -101,7 +101,7 @@ def alternatives(text: str) -> list[str]:
 def _whole_sentences(text: str) -> list[str]:
     """The sentences, not cut after an abbreviation."""
     whole: list[str] = []
-    for part in filter(None, _END.split(text)):
+    for part in filter(str.strip, _END.split(text)):
         if whole and _ABBREVIATED.search(whole[-1]):
             whole[-1] = f"{whole[-1]} {part}"
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from utils.llm.offline.legible import legible
 from utils.messages.handles import full_output_of
 from utils.messages.results import IN_WORDS, shown_before
 from utils.messages.text import message_text
@@ -26,9 +27,15 @@ class Call:
 
 @dataclass(slots=True)
 class Turn:
-    """One request of the user with all that followed. `came_along`: files or data stood beside the words, which are no request."""
+    """One request of the user with all that followed.
+
+    `request` is what is read of the user's `words`; `cut`: that is not all of them. `came_along`: files or data stood beside the words,
+    which are no request.
+    """
 
     request: str
+    words: str
+    cut: bool = False
     calls: list[Call] = field(default_factory=list)
     rounds: int = 0
     answer: str = ""
@@ -43,7 +50,9 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     for message in messages:
         if isinstance(message, HumanMessage):
             words = own_words(message)
-            found.append(Turn(words, came_along=len(words) < len(message_text(message))))
+            came_along = len(words) < len(message_text(message))
+            request, cut = legible(words)
+            found.append(Turn(request, words, cut, came_along=came_along))
         elif isinstance(message, AIMessage) and found:
             _add(found[-1], message, results, seen)
     return found

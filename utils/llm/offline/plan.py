@@ -14,6 +14,7 @@ from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import FORMS, WORDS
+from utils.llm.offline.legible import legible
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -35,6 +36,8 @@ SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
 QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
+NOT_ALL_READ = "Nothing was changed, since I did not read all of the message."
+"""Why a change is not made: what was left out may say more of it, or be the text that it takes."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
 
@@ -64,6 +67,15 @@ class Planner:
 
     def plan(self, turns: Sequence[Turn]) -> list[Step]:
         """The steps of the last turn's request, in the order of its clauses; empty for small talk."""
+        steps = self._planned(turns)
+        if not turns[-1].cut:
+            return steps
+        return [
+            replace(step, tool=None, why=NOT_ALL_READ) if step.tool and step.tool.changes else step
+            for step in steps
+        ]
+
+    def _planned(self, turns: Sequence[Turn]) -> list[Step]:
         request = without_prelude(turns[-1].request)
         if talk_of(turns[-1].request, self.similarity):
             return []
@@ -93,6 +105,8 @@ class Planner:
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         searched = next((call for call in calls if call.tool in libraries), None)
+        if whole and steps[0].tool and steps[0].tool.delegates and turns[-1].request != turns[-1].words:
+            request = turns[-1].words
         steps = [sent(step, request, whole=whole, before=searched) for step in steps]
         return [replace(step, unmet=left_out(step, self.tools)) for step in steps]
 
@@ -246,7 +260,9 @@ def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:
 def _repository_before(calls: Sequence[Call]) -> tuple[str, str] | None:
     """The repository that the conversation was about last."""
     said = (
-        links_in_words(str(call.arguments.get(name, ""))) for call in calls for name in NAMES["delegating"]
+        links_in_words(legible(str(call.arguments.get(name, ""))).text)
+        for call in calls
+        for name in NAMES["delegating"]
     )
     named = filter(None, (repository_of(call.arguments) for call in calls))
     return next(named, next(filter(None, map(entities.repository, said)), None))

@@ -6,7 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from utils.llm.offline.chain import second_calls
 from utils.llm.offline.clauses import opens_a_request
 from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
+from utils.llm.offline.legible import LONGEST_WORD, READ
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
@@ -29,6 +30,10 @@ ROUNDS = 2
 """Rounds of tool calls for one request at most: a list, and what one of its rows holds."""
 CHUNK_WORDS = 4
 """Words of a streamed chunk."""
+CUT = (
+    f"The message is too long for me: I read the first and the last {READ // 2:,} characters of it, and {LONGEST_WORD} of a word. "
+    "A language model reads all of it (docs/offline-model.md)."
+)
 _IDS = uuid.UUID("6f9d2c5e-0f0b-5c57-9d39-3c0a9f3b8e11")
 
 
@@ -53,7 +58,10 @@ class Reply:
 def reply(
     messages: Sequence[BaseMessage], tools: Sequence[ToolSpec], similarity: Similarity, now: datetime
 ) -> Reply:
-    """Decide from the conversation alone. The same conversation gets the same reply."""
+    """Decide from the conversation alone. The same conversation gets the same reply.
+
+    What is said tells where not all of the request was read, unless an agent had all of it, which tells so itself.
+    """
     listed = turns(messages)
     if not listed:
         return Reply(phrases.abilities(tools))
@@ -61,6 +69,19 @@ def reply(
     if turn.came_along and not turn.request.strip():
         return Reply(phrases.NO_WORDS)
     steps = Planner(tools, similarity, now).plan(listed)
+    said = _decided(messages, turn, steps, tools, similarity)
+    if not turn.cut or said.calls or any(step.tool and step.tool.delegates for step in steps):
+        return said
+    return replace(said, text=f"{CUT}\n\n{said.text}")
+
+
+def _decided(
+    messages: Sequence[BaseMessage],
+    turn: Turn,
+    steps: Sequence[Step],
+    tools: Sequence[ToolSpec],
+    similarity: Similarity,
+) -> Reply:
     used = call_ids(messages)
     if waits_for_answer(messages):
         return _answered(turn, steps, similarity, used)

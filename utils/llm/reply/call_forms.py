@@ -67,10 +67,10 @@ _FULL_WIDTH = str.maketrans({"\uff5c": "|", "\u2581": "_"})  # DeepSeek's contro
 _JSON = json.JSONDecoder(strict=False)
 
 _BEFORE_ARGUMENTS = re.compile(
-    r"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*(?:to=)?(?:function<\|tool_sep\|>)?"
+    r"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*+(?:to=)?(?:function<\|tool_sep\|>)?"
     r"(?P<name>[\w.:/-]+?)"
     r"(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?(?:<\|channel\|>\w+)?(?:<\|tool_sep\|>|<\|tool_call_argument_begin\|>)?"
-    r"\s*(?:<\|constrain\|>)?(?:(?:json|code)(?=\s|<))?\s*(?:<\|message\|>)?\(?\s*(?:```(?:json)?\s*)?(?=\{)"
+    r"\s*+(?:<\|constrain\|>)?(?:(?:json|code)(?=\s|<))?\s*+(?:<\|message\|>)?\(?\s*+(?:```(?:json)?\s*+)?(?=\{)"
 )
 _AFTER_ARGUMENTS = re.compile(r"\s*(?:\)|```)")
 _XML = re.compile(
@@ -82,7 +82,7 @@ _PARAMETER = re.compile(
     r"""(?:</parameter>|(?=<parameter[= ]|</(?:function|invoke|tool_call)>)|\Z)""",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
 _GLM = re.compile(r"(?P<name>[\w.-]+)\s*(?=<arg_key>)")
 _GLM_PAIR = re.compile(
     r"\s*<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>", re.DOTALL
