@@ -32,7 +32,6 @@ _ORDINAL = re.compile(
 )
 
 
-
 Span = tuple[int, int]
 """Where a part of a text begins and ends."""
 

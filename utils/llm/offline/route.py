@@ -27,10 +27,16 @@ ABSTAIN_NAMED = 0.15
 """The same where the sentence names a repository and the tool takes one: that says a lot already."""
 TOLD = 0.5
 """Share of a kind from which a request is taken for one of it."""
+NEAR = 0.42
+"""Score from which a tool takes a request whatever its kind: the kinds know the two agents here, and no agent that a team has added."""
 ORDERED = 0.9
 """The same of a change whose verb no list has."""
 ASKED = 0.65
-"""The same of a question, to be declined rather than looked up."""
+"""The same of a question about the product, which orders no change."""
+SURELY = 0.9
+"""The same of a question that is nobody's. Anything may stand in a team's own documents, so that in doubt it is looked up."""
+FAR = 0.2
+"""Score below which no agent's description or example is anywhere near a question."""
 DESCRIPTION = 0.9
 """Weight of a tool's description against its examples."""
 COMPANY = 0.2
@@ -79,7 +85,11 @@ def route(
     told = kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause)
     told = told or _rows_alone(clause)
     told = told or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
-    if repositories and kinds.get(Kind.DOCUMENTS, 0.0) < ASKED and (changes_github(clause) or changes or told):
+    if (
+        repositories
+        and kinds.get(Kind.DOCUMENTS, 0.0) < ASKED
+        and (changes_github(clause) or changes or told)
+    ):
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
@@ -104,14 +114,21 @@ def route(
     of_it = named and tool.takes_repository and not foreign
     enough = ABSTAIN_NAMED if of_it else min(ABSTAIN, asks_from)
     searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
-    asks = foreign or bool(FORMS["question"].search(clause))
-    ours = tool.is_library or tool.about_repositories or best < enough
-    nobodys = ours and not named and _is_nobodys(clause, kinds, asks=asks or searches)
+    asks = foreign or _asks(clause)
+    ours = best < (NEAR if tool.is_library or tool.about_repositories else enough)
+    asks = asks or searches
+    nobodys = ours and not named and not (asks and best >= FAR) and _is_nobodys(clause, kinds, asks=asks)
     if best >= enough and not nobodys:
         return Route(tool, best)
     if library and not nobodys:
         return Route(library, best)
     return Route(None, best)
+
+
+def _asks(clause: str) -> bool:
+    """Whether a clause asks to know something, and not to have something done: "could you restart it?"."""
+    rest = FORMS["politely"].sub("", clause)
+    return bool(FORMS["question"].search(clause if rest == clause else rest.rstrip(" ?")))
 
 
 def _is_nobodys(clause: str, kinds: Mapping[Kind, float], *, asks: bool) -> bool:
@@ -121,7 +138,7 @@ def _is_nobodys(clause: str, kinds: Mapping[Kind, float], *, asks: bool) -> bool
     wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
     ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
     nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
-    return bool(FORMS["sum"].match(clause)) or nobodys >= (ASKED if asks else TOLD)
+    return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
 
 
 def _of_what_was_shown(clause: str) -> bool:
