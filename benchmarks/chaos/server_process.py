@@ -14,8 +14,8 @@ from typing import IO, NamedTuple, Protocol
 
 import httpx
 
+from tests.ports import free_port
 from utils.settings import process_environment
-from utils.testing.live_server import loopback_socket
 
 _LOOP_TASKS = re.compile(r"^platform_engineer_event_loop_tasks (\d+)", re.MULTILINE)
 _START_SECONDS = 120
@@ -52,8 +52,7 @@ class ServerProcess:
     """
 
     def __init__(self, command: Sequence[str], home: Path, environ: Mapping[str, str]) -> None:
-        with loopback_socket() as listener:
-            self._port = listener.getsockname()[1]
+        self._port = free_port()  # it is listened on later, and again after each restart
         self.url = f"http://127.0.0.1:{self._port}"
         self.log = home.with_suffix(".log")
         self._command = [*command, "--exit-with-parent", "--port", str(self._port)]

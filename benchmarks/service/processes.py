@@ -15,6 +15,7 @@ from benchmarks.service.balancer import Balancer
 from benchmarks.service.gate import GATE_URL, Gate
 from benchmarks.service.script import SUPERVISOR, WORKER
 from benchmarks.service.worker import EFFECTS
+from tests.ports import free_port
 from utils.a2a_common.server.preload import SHARED_MODULES
 from utils.processes.fork_client import LAUNCHER, ForkServer
 from utils.processes.request import Target
@@ -51,8 +52,7 @@ class ForkedAgent(ServerProcess):
         *,
         grpc: bool = False,
     ) -> None:
-        with loopback_socket() as listener:
-            port = listener.getsockname()[1]
+        port = free_port()
         super().__init__(arguments, home, {**environ, "GRPC_PORT": str(port)} if grpc else environ)
         self.home = home
         self.grpc = f"127.0.0.1:{port}"

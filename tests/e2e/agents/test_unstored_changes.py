@@ -54,7 +54,7 @@ MADE: list[Deployer] = []
     ("tool", "code", "sentence"),
     [
         ("deploy", "unknown_outcome", "What deploy returned could not be stored"),
-        ("look", "storage_failed", "The answer could not be stored"),
+        ("look", "storage_failed", "Another program holds a file of this agent, so nothing can be stored"),
     ],
 )
 async def test_a_task_whose_storage_failed_after_a_change_began_ends_with_an_unknown_outcome(

@@ -221,7 +221,7 @@ def _said(section: Section, shown: Sequence[str]) -> bool:
 def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
     """What is nearest to a question of a section, in reading order, as much as there is room for; the nearest may take `most` lines.
 
-    Code stays with what introduces it. A few lines more are no reason to leave something out; where not even the nearest has room there
+    Code stays with what introduces it, and with the rest of a sentence that it stands in. A few lines more are no reason to leave something out; where not even the nearest has room there
     is nothing to quote.
     """
     units: list[tuple[str, float]] = []
@@ -229,7 +229,9 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
         if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
         text = _shown(question, part, section.article, similarity)
-        if units and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
+        after_code = bool(units) and units[-1][0].endswith("```")
+        goes_on = part.kind is Kind.CODE or (after_code and part.text[:1].islower())
+        if units and (goes_on or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
         elif text not in dict(units):
