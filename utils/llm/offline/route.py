@@ -27,14 +27,14 @@ ABSTAIN_NAMED = 0.15
 """The same where the sentence names a repository and the tool takes one: that says a lot already."""
 TOLD = 0.5
 """Share of a kind from which a request is taken for one of it."""
-NEAR = 0.42
-"""Score from which a tool takes a request whatever its kind: the kinds know the two agents here, and no agent that a team has added."""
 ORDERED = 0.9
 """The same of a change whose verb no list has."""
 ASKED = 0.65
 """The same of a question about the product, which orders no change."""
 SURELY = 0.9
 """The same of a question that is nobody's. Anything may stand in a team's own documents, so that in doubt it is looked up."""
+NEAR = 0.42
+"""Score from which a tool takes a request whatever its kind: the kinds know the two agents here, and no agent that a team has added."""
 FAR = 0.2
 """Score below which no agent's description or example is anywhere near a question."""
 DESCRIPTION = 0.9
