@@ -199,6 +199,18 @@ def test_what_is_text_is_sent_as_text_also_before_the_card_was_read(served, open
     assert served.agent.answers[-1] == [("main.py", "text/plain", 3)]
 
 
+def test_a_file_that_was_chosen_before_the_card_was_read_is_refused_when_the_card_is_there(served, open_tab):
+    tab = open_tab(served.url)
+    tab.page.route("**/.well-known/agent-card.json", lambda route: None)  # it is never answered
+    tab.page.reload()
+    for name, kind in (("plan.docx", "application/octet-stream"), ("notes.md", "")):
+        attach(tab.page, name, kind, b"PK")
+        expect(tab.page.locator(".composer .label", has_text=name)).to_be_visible()
+    tab.page.unroute("**/.well-known/agent-card.json")  # the next look at it is
+    expect(tab.page.get_by_role("alert")).to_contain_text("This agent does not take plan.docx")
+    expect(tab.page.locator(".composer .label")).to_have_text(["notes.md"])
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

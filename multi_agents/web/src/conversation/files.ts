@@ -1,5 +1,5 @@
 import type { AppendMessage, AttachmentAdapter } from "@assistant-ui/react";
-import type { A2APart } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2APart } from "@assistant-ui/react-a2a";
 import { randomId } from "../wire/proof";
 
 /** The most that one message carries: the agent's own limit for a request is 4 MiB, and base64 makes four bytes of three. */
@@ -10,10 +10,9 @@ export function attachmentsFor(modes: readonly string[]): AttachmentAdapter {
   return {
     accept: "*",
     async add({ file }) {
-      const type = typeOf(file, modes);
-      if (file.size > LARGEST_FILE) throw new Error(`${file.name} is too large: a message takes up to 2.9 MB.`);
-      if (!takes(modes, type)) throw new Error(`This agent does not take ${file.name} (${type}). It takes ${modes.join(", ")}.`);
-      return { id: randomId(), type: "file", name: file.name, contentType: type, file, status: { type: "requires-action", reason: "composer-send" } };
+      const why = refusalOf(file, modes);
+      if (why) throw new Error(why);
+      return { id: randomId(), type: "file", name: file.name, contentType: typeOf(file, modes), file, status: { type: "requires-action", reason: "composer-send" } };
     },
     async remove() {
       // Nothing was kept of it.
@@ -23,6 +22,18 @@ export function attachmentsFor(modes: readonly string[]): AttachmentAdapter {
       return { ...attachment, status: { type: "complete" }, content: [{ type: "file", data, mimeType: typeOf(attachment.file, modes), filename: attachment.name }] };
     },
   };
+}
+
+/** Why a file cannot be sent to an agent that takes these media types; empty where it can. */
+export function refusalOf(file: File, modes: readonly string[]): string {
+  const type = typeOf(file, modes);
+  if (file.size > LARGEST_FILE) return `${file.name} is too large: a message takes up to 2.9 MB.`;
+  return takes(modes, type) ? "" : `This agent does not take ${file.name} (${type}). It takes ${modes.join(", ")}.`;
+}
+
+/** The media types that an agent takes, for its skills too; none where it does not say, or its card was not read. */
+export function modesOf(card: A2AAgentCard | undefined): readonly string[] {
+  return [...(card?.defaultInputModes ?? []), ...(card?.skills ?? []).flatMap((skill) => skill.inputModes ?? [])];
 }
 
 /** What was written and attached, as the parts of a message. */

@@ -1,6 +1,6 @@
-import { AttachmentPrimitive, ComposerPrimitive, useAuiEvent, useAuiState } from "@assistant-ui/react";
+import { AttachmentPrimitive, ComposerPrimitive, useAui, useAuiEvent, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef, useState, type ReactElement } from "react";
-import { LARGEST_FILE } from "../conversation/files";
+import { LARGEST_FILE, refusalOf } from "../conversation/files";
 import { visible } from "../turn/visible";
 import { Icon } from "./Icon";
 import { escapes } from "./keys";
@@ -8,17 +8,27 @@ import { escapes } from "./keys";
 const TOGETHER = "These files are too large together: a message takes up to 2.9 MB. Remove one.";
 
 /** Where the user writes: Enter sends, Shift+Enter begins a line, Esc stops what is under way. */
-export function Composer({ running, placeholder, onStop }: { running: boolean; placeholder: string; onStop: () => void }): ReactElement {
+export function Composer({ modes, running, placeholder, onStop }: { modes: readonly string[]; running: boolean; placeholder: string; onStop: () => void }): ReactElement {
   const [focused, setFocused] = useState(false);
   const [refusals, setRefusals] = useState<readonly string[]>([]);
-  useAuiEvent("composer.attachmentAddError", ({ message }) => setRefusals((before) => [...new Set([...before, message])]));
+  const refuse = (why: string): void => setRefusals((before) => [...new Set([...before, why])]);
+  useAuiEvent("composer.attachmentAddError", ({ message }) => refuse(message));
   useAuiEvent("composer.send", () => setRefusals([]));
   const input = useRef<HTMLTextAreaElement>(null);
-  const files = useAuiState((state) => state.composer.attachments.length);
-  const size = useAuiState((state) => state.composer.attachments.reduce((sum, each) => sum + (each.file?.size ?? 0), 0));
+  const aui = useAui();
+  const attached = useAuiState((state) => state.composer.attachments);
+  const size = attached.reduce((sum, each) => sum + (each.file?.size ?? 0), 0);
   useEffect(() => {
-    if (files) input.current?.focus(); // a file comes with a question
-  }, [files]);
+    if (attached.length) input.current?.focus(); // a file comes with a question
+  }, [attached.length]);
+  useEffect(() => {
+    for (const { id, file } of attached) {
+      const why = file ? refusalOf(file, modes) : "";
+      if (!why) continue;
+      refuse(why); // chosen before the agent's card was read
+      void aui.composer().attachment({ id }).remove();
+    }
+  }, [aui, attached, modes]);
   return (
     <ComposerPrimitive.Root className={`composer ${focused ? "focused" : ""}`} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
       <ComposerPrimitive.AttachmentDropzone className="dropzone">

@@ -1,9 +1,9 @@
 import { AssistantRuntimeProvider, useExternalStoreRuntime, type AssistantRuntime } from "@assistant-ui/react";
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
-import type { A2AAgentCard, A2APart } from "@assistant-ui/react-a2a";
+import type { A2APart } from "@assistant-ui/react-a2a";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { exportConversation } from "../conversation/export";
-import { attachmentsFor, partsOf } from "../conversation/files";
+import { attachmentsFor, modesOf, partsOf } from "../conversation/files";
 import { asMessage, type Item } from "../conversation/items";
 import type { Session } from "../conversation/session";
 import { keepUnsent, unsent } from "../conversation/unsent";
@@ -51,6 +51,8 @@ export function Page({ session }: { session: Session }): ReactElement {
   };
   const work = wide && turn && (turn.calls.size > 0 || turn.plan.length > 0 || turn.usage.length > 0);
   const { locked } = session;
+  const named = JSON.stringify(modesOf(health.card)); // the card is read again and again, and says the same
+  const modes = useMemo<readonly string[]>(() => JSON.parse(named), [named]);
   return (
     <DeskContext.Provider value={desk}>
       <div className={`page ${menu ? "menu-open" : ""} ${work ? "with-work" : ""}`}>
@@ -76,8 +78,8 @@ export function Page({ session }: { session: Session }): ReactElement {
               <KeyEntry problem={session.loginProblem} ended={session.credentials.known} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
-            <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modesOf(health.card)} send={send}>
-              <Thread conversation={conversation} shown={shown} health={health} send={send} onNew={() => open("")} />
+            <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modes} send={send}>
+              <Thread conversation={conversation} shown={shown} health={health} modes={modes} send={send} onNew={() => open("")} />
             </Runtime>
           )}
         </div>
@@ -94,16 +96,10 @@ export function Page({ session }: { session: Session }): ReactElement {
   );
 }
 
-/** The media types that an agent takes, for its skills too; none where it does not say. */
-function modesOf(card: A2AAgentCard | undefined): readonly string[] {
-  return [...(card?.defaultInputModes ?? []), ...(card?.skills ?? []).flatMap((skill) => skill.inputModes ?? [])];
-}
-
 /** assistant-ui over our own store: it shows the messages, and gives back what is written. */
 function Runtime({ conversation, shown, modes, send, children }: { conversation: Conversation; shown: Shown; modes: readonly string[]; send: (parts: A2APart[]) => void; children: ReactElement }): ReactElement {
   const messages = useMemo(() => [...shown.items], [shown.items]);
-  const known = modes.join(" ");
-  const attachments = useMemo(() => attachmentsFor(known ? known.split(" ") : []), [known]);
+  const attachments = useMemo(() => attachmentsFor(modes), [modes]);
   const runtime = useExternalStoreRuntime<Item>({
     messages,
     isRunning: shown.running,

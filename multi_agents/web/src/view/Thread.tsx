@@ -14,12 +14,14 @@ interface Talk {
   conversation: Conversation;
   shown: Shown;
   health: AgentHealth;
+  /** The media types that the agent takes. */
+  modes: readonly string[];
   send: (parts: A2APart[]) => void;
   onNew: () => void;
 }
 
 /** The conversation, and below it where the user answers. */
-export function Thread({ conversation, shown, health, send, onNew }: Talk): ReactElement {
+export function Thread({ conversation, shown, health, modes, send, onNew }: Talk): ReactElement {
   const question = shown.turn?.question;
   const empty = shown.stage === "new" || (shown.stage === "ready" && !shown.items.length);
   return (
@@ -44,7 +46,7 @@ export function Thread({ conversation, shown, health, send, onNew }: Talk): Reac
           {question && shown.turn ? (
             <QuestionForm key={shown.turn.asked?.messageId ?? shown.turn.taskId} question={question} refusal={shown.turn.refusal} taskId={shown.turn.taskId} onAnswer={send} onCancel={() => void conversation.stop()} />
           ) : shown.stage === "missing" ? null : (
-            <Composer running={shown.running} placeholder={empty ? "Ask a question" : "Ask on"} onStop={() => void conversation.stop()} />
+            <Composer modes={modes} running={shown.running} placeholder={empty ? "Ask a question" : "Ask on"} onStop={() => void conversation.stop()} />
           )}
           </ThreadPrimitive.ViewportFooter>
         </ThreadPrimitive.Viewport>
