@@ -74,71 +74,99 @@ def route(
 ) -> Route:
     """The tool for a clause, or none. `asks_from`: the score from which a tool for repositories takes one that names none."""
     kinds = kinds_of(clause, similarity.embedder)
-    declared = changing(clause, tools)
-    if not declared and kinds.get(Kind.CHANGE, 0.0) >= ORDERED:
-        declared = [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
-    if declared:
+    if declared := _declared_changes(clause, tools, kinds):
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
-    continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
-    changes = asked_change(clause) is not None and continued
-    told = kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause)
-    told = told or _rows_alone(clause)
-    told = told or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
-    if (
-        repositories
-        and kinds.get(Kind.DOCUMENTS, 0.0) < ASKED
-        and (changes_github(clause) or changes or told)
-    ):
+    if repositories and _is_githubs(clause, kinds, asks_from):
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
-    tools = [tool for tool in tools if not tool.changes and _may(tool, clause)]
-    library = next((tool for tool in tools if tool.is_library), None)
-    named = _names_what_is_on_github(clause)
-    scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
-    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
-    of_ours = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
-    if library and repositories and of_ours:
+    reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
+    library = next((tool for tool in reading if tool.is_library), None)
+    own = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
+    if library and repositories and own:
         return Route(library, 1.0)
+    nearest = _nearest_tool(clause, reading, similarity, asks_from)
+    if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
+        return Route(None, nearest.score)
+    return (
+        nearest
+        if nearest.score >= _enough(nearest.tool, clause, asks_from)
+        else Route(library, nearest.score)
+    )
+
+
+def _declared_changes(
+    clause: str, tools: Sequence[ToolSpec], kinds: Mapping[Kind, float]
+) -> Sequence[tuple[ToolSpec, Sequence[str]]]:
+    """The tools that may make the change that a clause orders, with their examples of it; none where it orders none."""
+    declared = changing(clause, tools)
+    if not declared and kinds.get(Kind.CHANGE, 0.0) >= ORDERED:
+        return [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
+    return declared
+
+
+def _is_githubs(clause: str, kinds: Mapping[Kind, float], asks_from: float) -> bool:
+    """Whether a clause is for the agent of GitHub by its words or its kind, however near another tool is."""
+    if kinds.get(Kind.DOCUMENTS, 0.0) >= ASKED:
+        return False
+    continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
+    return (
+        changes_github(clause)
+        or (asked_change(clause) is not None and continued)
+        or (kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
+        or _rows_alone(clause)
+        or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
+    )
+
+
+def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float) -> Route:
+    """The tool with the highest score, of those that the clause's own words do not rule out."""
+    named = _names_what_is_on_github(clause)
+    library = next((tool for tool in tools if tool.is_library), None)
+    repositories = any(tool.about_repositories for tool in tools)
+    scored = ranked(clause, tools, similarity)
+    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
     if library and repositories and named and not of_documents:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
         own = ASKS_BESIDE if FORMS["own_repository"].search(clause) else asks_from
         least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)
         scored = [(score, tool) for score, tool in scored if score >= least or not tool.about_repositories]
-    if not scored:
-        return Route(None, 0.0)
-    best, tool = scored[0]
-    foreign = is_foreign(clause)
-    of_it = named and tool.takes_repository and not foreign
-    enough = ABSTAIN_NAMED if of_it else min(ABSTAIN, asks_from)
-    searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
-    asks = foreign or _asks(clause)
-    ours = best < (NEAR if tool.is_library or tool.about_repositories else enough)
-    asks = asks or searches
-    nobodys = ours and not named and not (asks and best >= FAR) and _is_nobodys(clause, kinds, asks=asks)
-    if best >= enough and not nobodys:
-        return Route(tool, best)
-    if library and not nobodys:
-        return Route(library, best)
-    return Route(None, best)
+    best, tool = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+    return Route(tool, best)
+
+
+def _enough(tool: ToolSpec, clause: str, asks_from: float) -> float:
+    """The score from which a tool takes a clause."""
+    of_it = tool.takes_repository and _names_what_is_on_github(clause) and not is_foreign(clause)
+    return ABSTAIN_NAMED if of_it else min(ABSTAIN, asks_from)
+
+
+def _is_nobodys(
+    clause: str, kinds: Mapping[Kind, float], nearest: Route, library: ToolSpec | None, asks_from: float
+) -> bool:
+    """Whether no agent here can do what is asked. A question is looked up in doubt."""
+    tool, score = nearest
+    if tool is None or _names_what_is_on_github(clause):
+        return False
+    of_ours = tool.is_library or tool.about_repositories
+    if score >= (NEAR if of_ours else _enough(tool, clause, asks_from)):
+        return False
+    sent_to_be_looked_up = library is not None and not library.delegates
+    asks = sent_to_be_looked_up or is_foreign(clause) or _asks(clause)
+    if (asks and score >= FAR) or FORMS["product"].search(clause) or FORMS["has"].search(clause):
+        return False
+    wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
+    ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
+    nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
+    return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
 
 
 def _asks(clause: str) -> bool:
     """Whether a clause asks to know something, and not to have something done: "could you restart it?"."""
     rest = FORMS["politely"].sub("", clause)
     return bool(FORMS["question"].search(clause if rest == clause else rest.rstrip(" ?")))
-
-
-def _is_nobodys(clause: str, kinds: Mapping[Kind, float], *, asks: bool) -> bool:
-    """Whether no agent here can do what is asked. A question is looked up in doubt."""
-    if FORMS["product"].search(clause) or FORMS["has"].search(clause):
-        return False
-    wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
-    ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
-    nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
-    return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
 
 
 def _of_what_was_shown(clause: str) -> bool:
