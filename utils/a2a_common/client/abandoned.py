@@ -22,6 +22,7 @@ from utils.a2a_common.client.peer_text import with_words
 from utils.a2a_common.client.sentences import SUB_AGENT_CUT_OFF
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.tasks.begun_effects import note_cut_below
+from utils.cancellation import end_tasks
 from utils.errors import OutcomeUnknown, SubAgentUnavailable
 
 if TYPE_CHECKING:
@@ -74,9 +75,7 @@ class Abandoned:
 
     async def stop(self) -> None:
         """Stop what runs in the background; it is done when the agent is seen after the next start."""
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await end_tasks(list(self._background))
 
     async def _end_at(self, agent: str) -> None:
         try:

@@ -23,6 +23,7 @@ from utils.a2a_common.client.connection import card_text, fetch_card, http_clien
 from utils.a2a_common.client.peer_errors import CertificateRefused, PeerError
 from utils.a2a_common.protocol.card_description import without_model
 from utils.a2a_common.protocol.skill import REFUSED
+from utils.cancellation import end_tasks
 from utils.errors import PeerLimitExceeded, StorageError
 
 if TYPE_CHECKING:
@@ -253,9 +254,7 @@ class SubAgentRegistry:
 
     async def stop(self) -> None:
         """End all watching."""
-        for watcher in self._watchers:
-            watcher.cancel()
-        await asyncio.gather(*self._watchers, return_exceptions=True)
+        await end_tasks(self._watchers)
         self._watchers = []
 
     async def _watch(self, name: str) -> None:

@@ -25,6 +25,7 @@ from utils.a2a_common.engine.shared_line import Load
 from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, SteadyJobs, task_of
 from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
+from utils.cancellation import end_tasks
 from utils.errors import Draining, StorageError
 from utils.persistence.postgres.errors import FAILED
 from utils.persistence.postgres.names import lock_number, short_name
@@ -107,8 +108,7 @@ class ProcrastinateQueue:
         if self._worker is not None:
             await asyncio.wait([self._worker])
         if self._beat is not None:
-            self._beat.cancel()
-            await asyncio.wait([self._beat])
+            await end_tasks([self._beat])
         if self._app is not None:
             app, self._app = self._app, None
             await app.close_async()

@@ -7,6 +7,7 @@ import asyncio
 import structlog
 
 from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
+from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.runs import RunStore
 
@@ -40,8 +41,7 @@ class RunRemoval:
     async def close(self) -> None:
         """Try each once more. The next start removes what stays."""
         if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
+            await end_tasks([self._work])
         await self._try_all()
 
     async def _until_removed(self) -> None:

@@ -14,6 +14,7 @@ from a2a.utils.errors import UnsupportedOperationError
 
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.tasks.log import TaskLog
+from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
@@ -57,8 +58,7 @@ class Sweeper:
     async def stop(self) -> None:
         """Look no more. Safe to call twice."""
         if self._work is not None:
-            self._work.cancel()
-            await asyncio.wait([self._work])
+            await end_tasks([self._work])
 
     async def _look_often(self) -> None:
         loop = asyncio.get_running_loop()

@@ -16,6 +16,7 @@ import structlog
 from langchain_core.messages import SystemMessage
 
 from utils.a2a_common.graph.constraint_finder import ConstraintFinder, Found
+from utils.cancellation import end_tasks
 from utils.context.compaction import Compaction
 from utils.context.middleware import SUMMARIES, Ahead
 from utils.context.overtaken import brought_up
@@ -96,10 +97,7 @@ class AfterTurn:
 
     async def close(self) -> None:
         """Stop what is under way."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(list(self._tasks))
 
     def _start(self, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
         task = asyncio.create_task(self._guarded(work, *args, **kwargs))

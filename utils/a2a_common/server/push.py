@@ -25,6 +25,7 @@ from utils.a2a_common.tasks.entries import Entry, Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
+from utils.cancellation import end_tasks
 from utils.errors import Draining, StorageError
 
 log = structlog.get_logger(__name__)
@@ -135,17 +136,12 @@ class PushSender:
 
     async def aclose(self, grace: float) -> None:
         """Give deliveries `grace` seconds, then stop."""
-        if self._looking is not None:
-            self._looking.cancel()
-        for look in self._missed:
-            look.cancel()
-        await asyncio.gather(*self._missed, return_exceptions=True)
+        looking = [self._looking] if self._looking is not None else []
+        await end_tasks([*looking, *self._missed])
         workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
         if workers:
             _, late = await asyncio.wait(workers, timeout=grace)
-            for worker in late:
-                worker.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await end_tasks(late)
         await self._delivery.aclose()
 
     async def _work(self, key: Key, lane: _Lane) -> None:

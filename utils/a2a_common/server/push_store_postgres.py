@@ -13,10 +13,10 @@ from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 from utils.a2a_common.protocol.version import CURRENT
 from utils.a2a_common.server.push_store import PushConfigs, Webhook, readable
 from utils.a2a_common.server.push_stored import restored, stored
+from utils.cancellation import end_tasks
 from utils.encryption.codec import PLAIN, Codec, Place
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import StorageError
-from utils.persistence.background import end_tasks
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.session_locks import SessionLocks

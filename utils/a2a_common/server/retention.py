@@ -15,6 +15,7 @@ from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import conversation_key
+from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
@@ -88,8 +89,7 @@ class Retention:
     async def stop(self) -> None:
         """End after the conversation that is being deleted, which the next start would finish. Safe to call twice."""
         if self._work is not None:
-            self._work.cancel()
-            await asyncio.wait([self._work])
+            await end_tasks([self._work])
 
     async def _look_often(self) -> None:
         while True:

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from utils.a2a_common.tasks.live import Cut, LiveLog
 from utils.a2a_common.tasks.states import OPEN
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
-from utils.persistence.background import end_tasks
+from utils.cancellation import end_tasks
 from utils.persistence.task_log_store import TaskLogStore
 from utils.persistence.unreadable import UNREADABLE, Noted
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Refusal, TaskLogStore, Write, WriteRefused
 
@@ -84,8 +85,7 @@ class UnwrittenEnds:
     async def close(self) -> None:
         """Try each once more. The next start ends the tasks whose end cannot be stored now."""
         if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
+            await end_tasks([self._work])
         await self._try_all()
 
     async def _until_stored(self) -> None:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import psycopg
 import structlog
 
+from utils.cancellation import end_tasks
 from utils.errors import SettingsError, StorageError
 from utils.persistence.postgres.errors import storage_errors
 from utils.persistence.postgres.names import lock_number
@@ -51,8 +52,7 @@ async def only_process_on(pool: PostgresPool, on_lost: Callable[[], object]) -> 
         yield
     finally:
         pool.alone = False
-        watch.cancel()
-        await asyncio.wait([watch])
+        await end_tasks([watch])
 
 
 async def _locked(pool: PostgresPool) -> Connection | None:

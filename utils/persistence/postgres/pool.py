@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool
 from pydantic import SecretStr
 
+from utils.cancellation import Cancellation
 from utils.errors import StorageError
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
@@ -43,6 +44,29 @@ _ALIVE: dict[str, str | int | None] = {
     "tcp_user_timeout": 15_000,
 }
 """A peer that is gone without a word is noticed within about 25 seconds."""
+
+
+class _CancelablePool(AsyncConnectionPool[Connection]):
+    """The driver's pool, where who is canceled while waiting for a connection gets none."""
+
+    async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 - the driver's own
+        """A connection, which is given back by `putconn`.
+
+        Raises:
+            psycopg_pool.PoolTimeout: There was none in time.
+        """
+        cancellation = Cancellation()
+        try:
+            connection = await super().getconn(timeout)
+        except psycopg.Error:
+            cancellation.check()
+            raise
+        try:
+            cancellation.check()
+        except asyncio.CancelledError:
+            await self.putconn(connection)
+            raise
+        return connection
 
 
 class PostgresPool:
@@ -88,7 +112,7 @@ class PostgresPool:
         if self._pool is not None:
             return
         await self._check()
-        pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+        pool = _CancelablePool(
             self.conninfo,
             min_size=1,
             max_size=self._settings.connections,

@@ -1,0 +1,70 @@
+"""A cancellation that a library drops is not lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from utils.cancellation import Cancellation, end_tasks
+
+
+async def test_a_task_that_loses_a_cancellation_is_canceled_again() -> None:
+    begun = asyncio.Event()
+    lost: list[str] = []
+
+    async def listen() -> None:
+        while True:
+            try:
+                begun.set()
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if lost:
+                    raise
+                lost.append("one")
+
+    task = asyncio.create_task(listen())
+    await begun.wait()
+    await end_tasks([task], again=0.01)
+    assert task.cancelled()
+    assert lost == ["one"]
+
+
+async def test_nothing_is_waited_for_where_there_are_no_tasks() -> None:
+    await end_tasks([])
+
+
+async def test_what_a_task_ended_with_is_nobodys_loss() -> None:
+    async def breaks() -> None:
+        raise ValueError
+
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    await end_tasks([asyncio.create_task(breaks())])
+    await asyncio.sleep(0)
+    assert told == []
+
+
+async def test_whoever_waits_with_a_limit_and_is_canceled_as_it_comes_is_told_afterwards() -> None:
+    event = asyncio.Event()
+
+    async def work() -> None:
+        cancellation = Cancellation()
+        waiting = asyncio.ensure_future(event.wait())
+        waiting.add_done_callback(lambda _: task.cancel())
+        await asyncio.wait_for(waiting, 60)
+        cancellation.check()
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    event.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_cancellation_that_was_taken_back_is_none() -> None:
+    cancellation = Cancellation()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+    cancellation.check()
