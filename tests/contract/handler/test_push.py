@@ -9,7 +9,9 @@ from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
 from tests.contract.handler.kinds import FORBIDDEN_URL, Desk, asking, duty, opened
 from tests.contract.handler.test_requests import PUSH
 from tests.e2e.wire.agents import Stage, echo
+from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.test_push import Hook, listening
+from utils.a2a_common.handler.webhooks import MOST_WEBHOOKS
 
 
 def hooked(url: str, config_id: str = "") -> pb.SendMessageRequest:
@@ -99,3 +101,30 @@ async def test_configurations_of_a_task_that_is_unknown_or_of_another_user_are_n
         with pytest.raises(TaskNotFoundError):
             await PUSH[operation](desk.by("bob"), task.id)
         assert len(await configs(desk, task.id)) == 1
+
+
+@duty(sdk_breaks="it takes any number")
+async def test_a_task_takes_so_many_webhooks_and_another_once_one_is_deleted(kind):
+    async with opened(kind, ask) as desk:
+        task = await desk.send()
+        for number in range(MOST_WEBHOOKS):
+            await desk.handler.on_create_task_push_notification_config(numbered(task.id, number), desk.call)
+        with pytest.raises(InvalidParamsError):
+            await desk.handler.on_create_task_push_notification_config(
+                numbered(task.id, MOST_WEBHOOKS), desk.call
+            )
+        reply = asking("blue", task_id=task.id)
+        reply.configuration.task_push_notification_config.CopyFrom(numbered(task.id, MOST_WEBHOOKS))
+        with pytest.raises(InvalidParamsError):
+            await desk.request(reply)
+        await desk.handler.on_create_task_push_notification_config(
+            numbered(task.id, 0), desk.call
+        )  # replaced
+        gone = pb.DeleteTaskPushNotificationConfigRequest(task_id=task.id, id="0")
+        await desk.handler.on_delete_task_push_notification_config(gone, desk.call)
+        await desk.request(reply)
+        assert len(await configs(desk, task.id)) == MOST_WEBHOOKS
+
+
+def numbered(task_id: str, number: int) -> pb.TaskPushNotificationConfig:
+    return pb.TaskPushNotificationConfig(task_id=task_id, id=str(number), url="http://127.0.0.1:9/hook")

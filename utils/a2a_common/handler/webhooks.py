@@ -13,7 +13,7 @@ from a2a.types.a2a_pb2 import (
     SendMessageConfiguration,
     TaskPushNotificationConfig,
 )
-from a2a.utils.errors import TaskNotFoundError
+from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
 
 from utils.a2a_common.handler.webhook_pages import page_of
 from utils.a2a_common.handler.webhook_rules import check_headers
@@ -23,6 +23,10 @@ from utils.a2a_common.tasks.log import TaskLog
 
 UrlRule = Callable[[str], Awaitable[None]]
 """Raises `InvalidParamsError` for the URL of a webhook that may not be called."""
+
+
+MOST_WEBHOOKS = 20
+"""Webhooks of one task: a request to each goes out with every event."""
 
 
 class PushConfigs(Protocol):
@@ -73,16 +77,24 @@ class Webhooks:
         self._pushes = pushes
         self._url_rule = url_rule
 
-    async def check(self, configuration: SendMessageConfiguration) -> None:
+    async def check(
+        self, configuration: SendMessageConfiguration, task_id: str, call: ServerCallContext
+    ) -> None:
         """Look at the webhook that comes with a message, before its turn is submitted.
 
         Raises:
-            InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.
+            InvalidParamsError: Its URL may not be called, its token or credentials cannot be sent, or its task has too many.
         """
         if configuration.HasField("task_push_notification_config"):
-            await self._check(configuration.task_push_notification_config)
+            await self._check(configuration.task_push_notification_config, task_id, owner_of(call))
 
-    async def _check(self, config: TaskPushNotificationConfig) -> None:
+    async def _check(self, config: TaskPushNotificationConfig, task_id: str, owner: str) -> None:
+        others = {each.id for each in self._configs.of_task(task_id, owner)}
+        others.discard(normalize_push_notification_config(task_id, config).id)
+        if len(others) >= MOST_WEBHOOKS:
+            raise InvalidParamsError(
+                f"A task takes up to {MOST_WEBHOOKS} webhooks. Delete one of them first."
+            )
         check_headers(config)
         await self._url_rule(config.url)
 
@@ -120,7 +132,7 @@ class Webhooks:
         if name in {each.id for each in self._configs.of_task(task_id, owner)}:
             self._pushes.follow(task_id, owner, after=after)  # who stored it may be gone
         else:
-            await self.check(configuration)
+            await self.check(configuration, task_id, call)
             await self.store(configuration, task_id, call, after=after)
 
     async def create(
@@ -130,13 +142,13 @@ class Webhooks:
 
         Raises:
             TaskNotFoundError: The caller has no such task.
-            InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.
+            InvalidParamsError: Its URL may not be called, its token or credentials cannot be sent, or its task has too many.
         """
         owner = owner_of(call)
         snapshot = await self._log.snapshot(params.task_id, owner)
         if snapshot is None:
             raise TaskNotFoundError
-        await self._check(params)
+        await self._check(params, params.task_id, owner)
         stored = await self._configs.put(
             params.task_id, owner, params, after=snapshot.sequence, version=version_of(call)
         )
