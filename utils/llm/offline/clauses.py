@@ -26,10 +26,9 @@ _AND = re.compile(
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9])[.)]\s+")
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[-*\u2022][ \t]+")
-_ORDINAL = re.compile(
-    r"(?:^|(?<=\s))(?:(?:and|then)\s+)?(?:first|second|third|fourth|fifth)(?:ly)?(?::|(?<=[.?!;:]\s\w{5}),|(?<=[.?!;:]\s\w{6}),)\s+",
-    re.IGNORECASE,
-)
+_PLACE = r"(?:(?:and|then)\s+)?(?:first|second|third|fourth|fifth)(?:ly)?"
+_ORDINAL = re.compile(rf"(?:^|(?<=\s)){_PLACE}:\s+|(?:^|(?<=[.?!;:]\s)){_PLACE},\s+", re.IGNORECASE)
+"""The beginnings of items that are told by words. A comma tells one at the beginning of a sentence alone: "the second, if any"."""
 
 
 Span = tuple[int, int]
