@@ -64,6 +64,7 @@ def _addresses(running: dict[str, Any]) -> dict[str, str]:
 
 @pytest.mark.timeout(600)  # the first one waits for four processes to start
 @pytest.mark.parametrize("block", [one for one in all_blocks("bash") if "service" in one.options], ids=str)
+@pytest.mark.long
 def test_a_block_works_beside_a_running_service(block: Block, checkout: Checkout):
     assert block.options.get("expect"), "a block beside a service says what it prints"
     if "curl " in block.text and shutil.which("curl") is None:

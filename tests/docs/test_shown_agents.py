@@ -119,6 +119,7 @@ async def test_the_page_s_state_of_its_own_bears_two_calls_in_one_reply() -> Non
         pytest.param("[pytest]\nasyncio_mode = auto\n", id="auto", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.long
 def test_the_page_s_contract_test_runs_outside_the_repository_whatever_the_settings_of_pytest(
     tmp_path: Path, settings: str
 ) -> None:

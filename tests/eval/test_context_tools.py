@@ -33,6 +33,7 @@ def test_no_request_for_an_agents_own_tools_goes_to_the_tools_that_read_back(
 
 
 @pytest.mark.parametrize("agent", ["supervisor", "github", "rag"])
+@pytest.mark.long
 def test_what_was_said_earlier_is_recalled_when_asked_for(chat: EmbeddedChatModel, agent: str) -> None:
     tools = [*tools_of(agent), *context_tools(MemoryArtifactStore())]
     for request in ("What did I say earlier about the team?", "Recall what we decided about the cluster."):

@@ -21,6 +21,7 @@ def test_nineteen_requests_in_twenty_go_to_the_right_tools_with_the_right_argume
     assert filled >= 0.93
 
 
+@pytest.mark.long
 def test_tools_with_few_examples_are_found_by_nine_requests_in_ten(chat):
     routed, filled = _shares(routing.routing_outcomes(chat, "tune", written=True))
     assert routed >= 0.9

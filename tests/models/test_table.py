@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from _pytest.mark import ParameterSet
 from a2a.client import Client
 
 from tests.e2e.agents.peers import Answer, ask, connected
@@ -76,8 +77,13 @@ def _activities(answer: Answer, kind: str, field: str) -> list[str]:
     return [str(each[field]) for each in answer.metadata(ACTIVITY_EXTENSION) if each["kind"] == kind]
 
 
+def _marked(row: Row, place: int) -> ParameterSet:
+    """A row; two in three are more of the same for `make test`."""
+    return pytest.param(row, marks=pytest.mark.long if place % 3 else ())
+
+
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", [_marked(row, place) for place, row in enumerate(ROWS)], ids=str)
 async def test_what_the_user_sees(row: Row, double: StrictProvider, agents: Agents) -> None:
     client = await agents(row)
     double.reset(_script(row))

@@ -164,6 +164,7 @@ def test_a_program_of_a_copy_of_the_checkout_finds_no_module_of_this_one(tmp_pat
         assert not ROOMS & set(json.loads(done.stdout)["modules"])
 
 
+@pytest.mark.long
 def test_no_program_of_either_interpreter_outlives_the_tests(tmp_path: Path) -> None:
     here = str(preloaded.ROOT)
     code = (

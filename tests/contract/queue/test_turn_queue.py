@@ -195,6 +195,7 @@ async def test_a_worker_that_ends_puts_back_what_it_runs_and_the_other_goes_on_w
     other.go_on.set()
 
 
+@pytest.mark.long
 async def test_a_worker_that_stops_fetching_still_gives_signs_of_life_for_what_it_runs(pair: Pair):
     await pair[0].add("a", "x")
     await until(lambda: begun(pair))
@@ -210,6 +211,7 @@ async def test_a_worker_that_stops_fetching_still_gives_signs_of_life_for_what_i
     await settled(pair)
 
 
+@pytest.mark.long
 async def test_what_a_dead_worker_ran_is_queued_once_more_as_a_job_of_its_own(pair: Pair, monkeypatch: Any):
     await pair[0].add("a", "x")
     await until(lambda: begun(pair))
@@ -320,6 +322,7 @@ async def test_a_worker_that_takes_a_job_again_does_not_put_it_back_for_an_answe
         only.go_on.set()
 
 
+@pytest.mark.long
 async def test_a_worker_goes_on_after_signs_of_life_and_looks_for_jobs_failed(
     tables: TablesOf, monkeypatch: Any
 ):

@@ -75,6 +75,7 @@ async def test_a_shared_folder_above_the_agents_own_keeps_its_rights(tmp_path):
             assert open_to_others(home / "keys") == []
 
 
+@pytest.mark.long
 async def test_a_second_process_on_one_folder_is_refused_and_the_next_one_after_a_kill_is_not(tmp_path):
     with started(tmp_path, "first", KEYS, {}) as first:
         async with ready(first):
@@ -148,6 +149,7 @@ async def test_what_up_writes_and_what_it_finds_is_its_users_alone(tmp_path):
         assert [path.name for path in ours if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
 
 
+@pytest.mark.long
 async def test_up_tells_that_another_process_works_on_an_agents_folder(tmp_path):
     alone = {"SUB_AGENTS": "keys=http://127.0.0.1:1", "SUB_AGENT_WAIT_SECONDS": "0"}
     with started(tmp_path, "serving", SUPERVISOR, alone) as serving:

@@ -128,6 +128,7 @@ async def test_a_follow_up_goes_on_with_the_same_repository(home: Path) -> None:
     assert any("state=closed" in each and "octocat/hello-world/pulls" in each for each in asked)
 
 
+@pytest.mark.long
 async def test_a_github_that_is_down_fails_the_task_with_a_code_and_a_sentence(home: Path) -> None:
     listener = loopback_socket()
     dead = f"http://127.0.0.1:{listener.getsockname()[1]}"

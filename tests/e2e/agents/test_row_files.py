@@ -70,6 +70,7 @@ async def test_the_file_reaches_the_supervisors_user_also_where_the_delegated_wo
     assert len(rows_of(task)) == 60
 
 
+@pytest.mark.long
 async def test_the_answer_of_a_supervisor_lists_a_file_of_its_agent_once() -> None:
     with run_github_server(pulls=3) as github:
         environ = {"GITHUB_API_URL": github.url}

@@ -41,6 +41,7 @@ async def test_the_first_event_is_the_task_and_the_last_the_one_terminal_status(
     assert terminal == [TaskState.TASK_STATE_COMPLETED]
 
 
+@pytest.mark.long
 async def test_every_end_tells_the_trace_id_that_the_logs_have() -> None:
     for script in (["A short answer."], [ScriptedReply(error=ModelUnavailable("Down."))] * 9):
         answer = await one_turn(*script)

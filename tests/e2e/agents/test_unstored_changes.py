@@ -57,6 +57,7 @@ MADE: list[Deployer] = []
         ("look", "storage_failed", "Another program holds a file of this agent, so nothing can be stored"),
     ],
 )
+@pytest.mark.long
 async def test_a_task_whose_storage_failed_after_a_change_began_ends_with_an_unknown_outcome(
     tmp_path: Path, tool: str, code: str, sentence: str
 ) -> None:

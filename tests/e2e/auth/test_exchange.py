@@ -173,6 +173,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.long
 async def test_without_a_token_the_agent_is_not_asked_and_the_turn_goes_on(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ async def test_a_replica_that_takes_its_turns_from_the_queue_has_the_tokens_and_
             assert found(token.rpartition(".")[2][:60]) == [False, False]
 
 
+@pytest.mark.long
 async def test_a_turn_that_a_killed_process_left_asks_for_the_message_again_and_that_goes_through(
     tmp_path: Path,
 ) -> None:

@@ -12,6 +12,7 @@ from tests.e2e.auth.knocking import knocked
 pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(300)]
 
 
+@pytest.mark.long
 async def test_nobody_gets_in_with_credentials_that_prove_nothing(tmp_path: Path) -> None:
     async with house(tmp_path) as it:
         made, failures = await knocked(it)

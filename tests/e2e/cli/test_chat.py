@@ -149,6 +149,7 @@ class DeafAgent(ScriptedAgent):
         await super().cancel(context, event_queue)
 
 
+@pytest.mark.long
 async def test_at_a_terminal_the_second_ctrl_c_quits_though_the_agent_does_not_stop(tmp_path):
     agent = DeafAgent()
     async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:

@@ -4,6 +4,8 @@ import asyncio
 import json
 import socket
 
+import pytest
+
 from tests.e2e.cli.command import ROOT, finish, run, run_fresh, start
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from utils.version import project_version
@@ -39,6 +41,7 @@ async def test_agents_that_do_not_answer_are_rows_and_none_at_all_exits_3(tmp_pa
     assert "No agent answers at http://127.0.0.1:9" in rows["a"]["detail"]
 
 
+@pytest.mark.long
 async def test_tasks_can_be_listed_shown_followed_and_canceled(tmp_path):
     agent = ScriptedAgent(asking)
     async with serve(agent) as url:
@@ -192,6 +195,7 @@ async def test_a_wrong_option_exits_2(tmp_path):
     assert (await run("chat", "--colour", home=tmp_path)).code == 2
 
 
+@pytest.mark.long
 async def test_an_error_that_nobody_foresaw_is_a_sentence_and_the_traceback_a_file(tmp_path):
     (tmp_path / "agents.yaml").write_text("one: {module: one, port: 8009}\n")
     (tmp_path / "sitecustomize.py").write_text(

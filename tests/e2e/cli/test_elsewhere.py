@@ -54,6 +54,7 @@ async def test_no_process_of_the_service_imports_them(tmp_path, method):
 @pytest.mark.parametrize(
     "arguments", [("ingest", "notes.md"), ("serve", "rag", "--port", "none"), ("doctor",)]
 )
+@pytest.mark.long
 async def test_no_other_command_imports_them(tmp_path, arguments):
     done: Finished = await finish(
         await start_in(

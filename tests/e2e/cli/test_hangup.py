@@ -24,6 +24,7 @@ async def test_a_chat_with_an_agent_elsewhere_ends(tmp_path):
 
 
 @pytest.mark.timeout(600)  # the whole service
+@pytest.mark.long
 async def test_the_service_stays_for_the_other_chats_and_then_ends_without_a_trace(tmp_path):
     settings = {"RAG_SOURCES": "", "EMBEDDINGS_PROVIDER": "none"}
     async with terminal("chat", "--port", str(free_port()), home=tmp_path, **settings) as first:

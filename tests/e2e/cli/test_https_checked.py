@@ -44,6 +44,7 @@ CASES = (
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.long
 async def test_doctor_refuses_a_certificate_with_the_sentence_of_a_start(tmp_path: Path, case: str):
     settings = wrong_files(tmp_path)[case]
     done = await run("doctor", "--json", home=tmp_path, **settings)

@@ -112,6 +112,7 @@ async def test_a_process_that_ends_again_and_again_stays_down_and_its_log_is_nam
 
 
 @pytest.mark.timeout(600)  # the whole service, and one of its processes twice
+@pytest.mark.long
 async def test_the_chat_goes_on_after_an_agent_of_its_service_was_killed(tmp_path):
     (tmp_path / "pager.md").write_text("# Pager\n\nThe pager code word is heliotrope.\n")
     settings = {"RAG_SOURCES": str(tmp_path / "pager.md"), "EMBEDDINGS_PROVIDER": "none"}

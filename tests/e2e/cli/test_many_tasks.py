@@ -22,6 +22,7 @@ async def answering(turn: Turn) -> None:
 
 
 @pytest.mark.timeout(600)  # a hundred turns
+@pytest.mark.long
 async def test_a_conversation_before_the_last_hundred_requests_is_listed_and_gone_on_with(tmp_path):
     async with serve(ScriptedAgent(answering)) as url:
         async with connect(url) as peer:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.cli.command import Finished, run
 from tests.e2e.cli.test_up import Scene
@@ -77,6 +78,7 @@ async def said(port: int) -> str:
     return "".join(part["text"] for part in artifact["parts"])
 
 
+@pytest.mark.long
 async def test_an_agents_entry_sets_its_window_policy_and_model_and_no_other_agents(tmp_path, monkeypatch):
     for name, value in SERVICE.items():
         monkeypatch.setenv(name, value)
@@ -98,6 +100,7 @@ def told(done: Finished, level: str) -> list[str]:
     return [one["message"] for one in json.loads(done.out) if one["level"] == level]
 
 
+@pytest.mark.long
 async def test_doctor_shows_which_settings_an_agent_has_of_its_own_and_checks_its_model(tmp_path):
     called = Reply(calls=[Call("call_1", "report_status", {"status": "ok"})])
     with run_strict_provider(lambda _request: called) as double:

@@ -48,6 +48,7 @@ async def test_doctor_tells_every_wrong_value_of_every_group_and_agent(tmp_path)
         ("CONTEXT_SUMMARY_PROMPT_FILE", {"CONTEXT_SUMMARY_PROMPT_FILE": "/nope"}),
     ],
 )  # fmt: skip
+@pytest.mark.long
 async def test_doctor_tells_what_values_lack_that_can_be_read_one_by_one(tmp_path, name, settings):
     done = await run("doctor", "--json", home=tmp_path, **settings)
     assert (done.code, [name in sentence for sentence in told(done, "wrong")]) == (2, [True])
@@ -68,6 +69,7 @@ CONTRADICTIONS = [
 @pytest.mark.parametrize(
     ("name", "settings"), CONTRADICTIONS, ids=lambda one: one if isinstance(one, str) else ""
 )
+@pytest.mark.long
 async def test_doctor_refuses_what_keeps_an_agent_from_starting(tmp_path, name, settings):
     done = await run("doctor", "--json", home=tmp_path, **settings)
     assert done.code == 2

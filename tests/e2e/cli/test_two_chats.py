@@ -25,6 +25,7 @@ PATIENT = ("-c", PATIENT_CODE)
 
 
 @pytest.mark.timeout(600)  # the whole service
+@pytest.mark.long
 async def test_the_service_outlives_the_chat_that_started_it_until_the_other_one_leaves(tmp_path):
     (tmp_path / "pager.md").write_text("# Pager\n\nThe pager code word is heliotrope.\n")
     settings = {"RAG_SOURCES": str(tmp_path / "pager.md"), "EMBEDDINGS_PROVIDER": "none"}
@@ -46,6 +47,7 @@ async def test_the_service_outlives_the_chat_that_started_it_until_the_other_one
 
 
 @pytest.mark.timeout(600)  # the whole service
+@pytest.mark.long
 async def test_a_chat_without_a_terminal_says_in_one_line_that_the_service_is_up(tmp_path):
     settings = {"RAG_SOURCES": "", "EMBEDDINGS_PROVIDER": "none"}
     process = await start_leading(PATIENT, "chat", "--port", str(free_port()), home=tmp_path, **settings)

@@ -222,6 +222,7 @@ ENDS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("moment", ["run.lock", "logs/fork-server.log", "logs/supervisor.log"])
+@pytest.mark.long
 async def test_a_signal_before_anything_is_imported_leaves_no_process(tmp_path, number, moment):
     scene = Scene(tmp_path, method="fork", program=CLI)
     process = await scene.start()

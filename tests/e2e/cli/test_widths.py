@@ -30,6 +30,7 @@ async def listing(turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 110, 200])
+@pytest.mark.long
 async def test_a_long_list_is_cut_its_rows_take_a_line_each_and_sentences_are_wrapped(tmp_path, width):
     async with serve(ScriptedAgent(listing)) as url:
         command = f"{sys.executable} -m multi_agents.cli chat --url {url}"

@@ -146,6 +146,7 @@ async def restart(service: str, reason: str) -> str:
     return "done"
 
 
+@pytest.mark.long
 async def test_the_estimate_counts_system_prompt_history_query_and_tool_schemas(tmp_path: Path) -> None:
     base = await estimate(tmp_path)
     system = "Be brief, and name the service that you speak of."
@@ -207,6 +208,7 @@ class PlainBrain:
         return Reply("", [Call("c1", name, {"name": "x"})]) if name.startswith("read_") else Reply(LONG)
 
 
+@pytest.mark.long
 async def test_an_agent_that_configures_nothing_has_check_summary_truncation_and_error_handling() -> None:
     brain = PlainBrain()
     with run_strict_provider(brain, window=12_000) as double, capture_logs() as logs:

@@ -29,6 +29,7 @@ async def test_a_client_is_told_of_it_in_the_middle_of_a_turn() -> None:
             assert each["tokens_after"] < each["tokens_before"]
 
 
+@pytest.mark.long
 async def test_a_client_is_told_that_its_conversation_was_made_smaller() -> None:
     model = ScriptedModel(script=lambda _messages: "Answer.")
     environ = {"MAX_CONTEXT_TOKENS": str(WINDOW)}

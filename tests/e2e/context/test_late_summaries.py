@@ -117,6 +117,7 @@ async def until_summary_is_wanted(agent: Host, writer: SlowWriter) -> int:
     pytest.fail("no summary was asked for")
 
 
+@pytest.mark.long
 async def test_no_turn_is_summarised_twice_though_the_user_is_always_faster_than_the_summary(tmp_path: Path):
     agent, writer = host(tmp_path)
     for number in range(16):

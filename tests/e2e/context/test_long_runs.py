@@ -37,6 +37,7 @@ def seven_tools() -> list[BaseTool]:
     return [made(name) for name in NAMES]
 
 
+@pytest.mark.long
 async def test_a_research_agent_with_seven_tools_comes_to_its_end_in_a_window_of_128k(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

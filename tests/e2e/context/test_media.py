@@ -33,6 +33,7 @@ def holds(request, content):
 
 
 @pytest.mark.parametrize(("kind", "content"), [("image", PICTURE), ("file", REPORT)])
+@pytest.mark.long
 async def test_what_leaves_the_view_is_named_by_a_handle_that_brings_it_back_whole(
     kind, content, provider, tmp_path, monkeypatch
 ):

@@ -191,6 +191,7 @@ async def test_a_truncated_log_keeps_its_end_and_is_read_back_by_its_handle(prov
         assert double.rejections == []
 
 
+@pytest.mark.long
 async def test_recall_searches_what_is_no_longer_shown(tmp_path, monkeypatch):
     replies = [
         r for n in range(36) for r in (call("get_value", n), Reply(f"Service-{n} runs on host-{n * 7}."))
@@ -242,6 +243,7 @@ async def test_a_request_that_the_provider_finds_too_long_is_sent_once_more_with
         assert len(double.rejections) == 1
 
 
+@pytest.mark.long
 async def test_without_an_answering_summariser_an_extract_stands_for_the_past(tmp_path, monkeypatch):
     replies = [r for n in range(36) for r in (call("get_value", n), Reply(f"Service-{n} runs on host-{n}."))]
 

@@ -81,6 +81,7 @@ async def talk_long(double, scribe, environ):
     raise AssertionError("no turn showed a summary")
 
 
+@pytest.mark.long
 async def test_an_agent_can_say_how_its_conversations_are_summarised_and_the_operator_before_it(tmp_path):
     with run_strict_provider(scribe := Scribe(), window=3_000) as double:
         await talk_long(double, scribe, {})

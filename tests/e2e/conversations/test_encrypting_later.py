@@ -116,6 +116,7 @@ async def test_a_database_is_encrypted_while_its_agent_runs(postgres: PostgresSe
         assert (await ask(client, "And?", context_id=context_id)).text == f"You said {SECRET}."
 
 
+@pytest.mark.long
 async def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     refused = await encrypt(tmp_path, {"ENCRYPTION_KEYS": ""})
     assert refused.code == 2

@@ -126,6 +126,7 @@ async def test_an_agent_whose_certificate_is_not_trusted_is_told_nothing(house: 
     assert "Its certificate is not trusted" in said[0]
 
 
+@pytest.mark.long
 async def test_the_port_answers_nothing_to_a_client_without_a_certificate_of_the_named_authority(
     house: House,
 ) -> None:

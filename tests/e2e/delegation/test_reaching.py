@@ -22,6 +22,7 @@ from utils.testing.scripted_model import ScriptedModel, call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 
+@pytest.mark.long
 async def test_an_agent_that_never_answers_for_its_card_holds_up_no_start_and_a_request_only_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

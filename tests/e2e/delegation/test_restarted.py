@@ -96,6 +96,7 @@ async def asked_until(client: Client, words: str) -> str:
 
 
 @pytest.mark.timeout(600)  # two starts of a real process
+@pytest.mark.long
 async def test_an_agent_that_was_killed_under_load_is_used_as_soon_as_it_is_ready_again(
     double: StrictProvider, tmp_path: Path
 ) -> None:
@@ -117,6 +118,7 @@ async def test_an_agent_that_was_killed_under_load_is_used_as_soon_as_it_is_read
     assert first.text == ANSWERED
 
 
+@pytest.mark.long
 async def test_a_slow_agent_shuts_nobody_out_while_its_card_can_be_read() -> None:
     """The deadline belongs to the turns that came to it: the next user's request is sent all the same."""
     well = asyncio.Event()

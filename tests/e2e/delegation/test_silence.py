@@ -52,6 +52,7 @@ async def test_a_silent_agent_is_waited_for_with_progress_shown() -> None:
     assert task.status.state == TaskState.TASK_STATE_COMPLETED
 
 
+@pytest.mark.long
 async def test_past_its_deadline_the_answer_comes_without_it_and_says_so() -> None:
     never = asyncio.Event()
     script = [BOTH, "b is 2. The keys agent did not answer in time."]

@@ -102,6 +102,7 @@ def listed(request: ChatRequest) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("provider", ["openai-compatible", "openai"])
 @pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.long
 async def test_an_agent_answers_from_large_results(agent: str, provider: str, github: GitHubServer) -> None:
     with run_strict_provider(models := Models(), window=WINDOW) as double:
         answer = await asked_alone(agent, environment(double, provider, github, WINDOW))

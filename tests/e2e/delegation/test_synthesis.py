@@ -60,6 +60,7 @@ def failing(error: Exception, after: int, text: str = "") -> Any:
     ],
     ids=lambda value: getattr(value, "code", str(value)),
 )
+@pytest.mark.long
 async def test_results_are_the_answer_where_no_model_can_write_one_and_its_metadata_says_why(
     error: Any, retryable: bool
 ) -> None:
@@ -137,6 +138,7 @@ async def test_half_an_answer_is_replaced_by_what_was_found() -> None:
     assert "b is 2" in answer.text
 
 
+@pytest.mark.long
 async def test_a_turn_in_which_nothing_was_found_still_fails() -> None:
     script = failing(DOWN, after=1)
     keys, words = [DOWN, DOWN], [DOWN, DOWN]

@@ -120,6 +120,7 @@ def floods() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("body", "limit", "binding"), list(floods()))
+@pytest.mark.long
 async def test_an_agent_that_sends_too_much_is_stopped_and_the_supervisor_goes_on(
     body: Callable[[Hostile], Body], limit: str, binding: str
 ) -> None:
@@ -221,6 +222,7 @@ async def test_an_answer_that_is_compressed_unasked_is_refused_since_it_may_unfo
     assert json.loads(results(supervisor, 1)[0])["error"] == "peer_limit_exceeded"
 
 
+@pytest.mark.long
 async def test_thousands_of_signs_of_progress_become_as_many_as_somebody_can_read() -> None:
     async def busy(agent: Hostile) -> Body:
         yield agent.event({"task": TASK})
@@ -242,6 +244,7 @@ async def test_thousands_of_signs_of_progress_become_as_many_as_somebody_can_rea
     assert [each["activity"]["call_id"] for each in shown if "activity" in each][:2] == ["c0", "c1"]
 
 
+@pytest.mark.long
 async def test_a_card_without_an_end_is_not_read_and_the_supervisor_does_without_the_agent() -> None:
     sent, over = 0, asyncio.Event()
 

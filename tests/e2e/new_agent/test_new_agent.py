@@ -71,6 +71,7 @@ def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhe
     assert {name: text for name, text in snapshot(checkout).items() if name in after} == after
 
 
+@pytest.mark.long
 def test_each_list_says_the_same_port_and_keeps_its_comments(checkout):
     name = checked_name("try-out")
     made = draft(name, checkout)

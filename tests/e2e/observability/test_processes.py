@@ -135,6 +135,7 @@ def test_lines_of_a_turn_carry_trace_task_and_context(house: House) -> None:
 
 @pytest.mark.parametrize(("asked", "made"), [("", "False"), ("true", "True"), ("false", "False")])
 @pytest.mark.parametrize("module", ["utils.a2a_common", "multi_agents.cli.peer.connection"])
+@pytest.mark.long
 def test_the_sdks_own_spans_are_made_only_when_they_are_asked_for(
     tmp_path: Path, module: str, asked: str, made: str
 ) -> None:

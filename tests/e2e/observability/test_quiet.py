@@ -42,6 +42,7 @@ async def test_a_model_call_writes_no_line_of_its_http_client() -> None:
 
 
 @pytest.mark.parametrize("command", [SUPERVISOR, ("-m", "agents.rag")])
+@pytest.mark.long
 async def test_the_fullest_log_holds_nothing_of_what_a_user_wrote(tmp_path, command) -> None:
     alone = {"SUB_AGENTS": "keys=http://127.0.0.1:1", "SUB_AGENT_WAIT_SECONDS": "0"}
     settings = {"LOG_LEVEL": "DEBUG", "RAG_SOURCES": "none", **alone}

@@ -32,6 +32,7 @@ def brain(request: ChatRequest) -> Reply | Fault:
 
 
 @pytest.mark.parametrize("binding", ["SendMessage", "SendStreamingMessage"])
+@pytest.mark.long
 async def test_a_turn_through_supervisor_and_agent_leaves_no_word_in_a_log(
     tmp_path: Path, binding: str
 ) -> None:

@@ -73,6 +73,7 @@ async def test_a_result_that_came_before_the_cancel_is_kept(double: StrictProvid
     assert double.rejections == []
 
 
+@pytest.mark.long
 async def test_a_tool_that_hangs_is_given_up_and_the_model_told(
     double: StrictProvider, tmp_path: Path
 ) -> None:
@@ -86,6 +87,7 @@ async def test_a_tool_that_hangs_is_given_up_and_the_model_told(
     assert answer.state == "completed"
 
 
+@pytest.mark.long
 async def test_a_turn_that_takes_too_long_fails_and_the_conversation_goes_on(
     double: StrictProvider, tmp_path: Path
 ) -> None:

@@ -139,6 +139,7 @@ async def test_a_broken_stream_is_replaced_by_the_whole_answer(double: StrictPro
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.long
 async def test_a_provider_that_is_down_fails_clearly_and_the_conversation_is_kept(
     double: StrictProvider, provider: str
 ) -> None:

@@ -47,6 +47,7 @@ async def seconds_open(port: int, *pieces: bytes, more: bytes = b"", pause: floa
     return time.monotonic() - begun
 
 
+@pytest.mark.long
 async def test_a_connection_whose_headers_never_end_is_closed_over_http_and_grpc(tmp_path: Path) -> None:
     grpc_port = free_port()
     settings = {

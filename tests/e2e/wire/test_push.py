@@ -128,6 +128,7 @@ async def test_a_redirect_is_not_followed():
     assert inner.requests == []
 
 
+@pytest.mark.long
 async def test_a_webhook_that_hangs_is_given_up(monkeypatch):
     async def hang(_: int) -> Response:
         await asyncio.sleep(5)

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
@@ -102,6 +103,7 @@ async def check_end(wire: Wire, events: list[dict[str, Any]]) -> str:
     return state(end)
 
 
+@pytest.mark.long
 async def test_a_lock_longer_than_the_writers_patience_costs_a_task_its_answer_and_never_a_piece_of_it(
     tmp_path,
 ):
@@ -152,6 +154,7 @@ async def test_a_turn_that_the_storage_failed_lets_the_conversation_go_on(tmp_pa
         assert state(again) == "completed"
 
 
+@pytest.mark.long
 async def test_a_cancel_during_a_lock_is_answered_and_stays(tmp_path):
     path, fault = tmp_path / "tasks.sqlite", Fault()
     async with serving(fault.drip, log=sqlite_log(path)) as wire, asyncio.timeout(60):
@@ -165,6 +168,7 @@ async def test_a_cancel_during_a_lock_is_answered_and_stays(tmp_path):
             await wire.get(task["id"])
 
 
+@pytest.mark.long
 async def test_a_message_that_cannot_be_stored_at_all_is_refused_and_taken_later(tmp_path):
     path = tmp_path / "tasks.sqlite"
     sent = {"message": message("hi")}

@@ -190,6 +190,7 @@ async def test_a_message_of_a_thousand_parts_is_taken_and_one_of_more_refused() 
 
 
 @pytest.mark.parametrize("binding", ["rpc", "rest", "old rpc", "old rest", "grpc", "old grpc"])
+@pytest.mark.long
 async def test_a_message_of_a_hundred_thousand_parts_is_refused_at_little_cost(binding: str) -> None:
     """In seconds of the processor, which tell nothing of how busy the machine is: 9.6 before there was a limit."""
     parts, old_parts = [pb.Part(text="a")] * 100_000, [a2a_v0_3_pb2.Part(text="a")] * 100_000

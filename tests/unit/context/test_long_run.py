@@ -31,6 +31,7 @@ async def test_over_120_turns_the_prompt_cache_holds_and_at_most_two_summaries_a
 @pytest.mark.slow
 @pytest.mark.parametrize(("window", "share"), [(SMALL_WINDOW, 0.85), (WINDOW, 0.95)])
 @pytest.mark.parametrize("replay", [managed, summarised_ahead])
+@pytest.mark.long
 async def test_most_of_each_request_is_a_beginning_that_the_provider_has_cached(replay, window, share):
     ledger = await replay(MessageCounter(), window)
     assert ledger.stable >= share

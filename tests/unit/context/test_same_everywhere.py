@@ -31,6 +31,7 @@ def seen_with(hash_seed: str) -> str:
 
 
 @pytest.mark.processes
+@pytest.mark.long
 def test_extracts_and_searches_do_not_depend_on_the_hashes_of_a_process() -> None:
     first, *others = [seen_with(seed) for seed in ("1", "2", "3")]
     assert first.count("\n") > 10

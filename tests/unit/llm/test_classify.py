@@ -245,6 +245,7 @@ def row_of(error: BaseException) -> str | None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.long
 def test_a_row_recognises_what_the_real_client_raises(case: Case, double: StrictProvider, model_of):
     double.fail_next(case.fault)
     error = raised_by(ask(case.model(model_of), stream=case.stream))
@@ -257,6 +258,7 @@ def test_a_row_recognises_what_the_real_client_raises(case: Case, double: Strict
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.provider == OPENAI], ids=str)
+@pytest.mark.long
 async def test_asynchronous_clients_raise_the_same(case: Case, double: StrictProvider, model_of):
     double.fail_next(case.fault)
     model = case.model(model_of)

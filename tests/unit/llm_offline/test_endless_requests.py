@@ -34,6 +34,7 @@ def answer(text: str, tools: list[ToolSpec]) -> str:
 
 @pytest.mark.timeout(60)  # a hundredth of it took minutes
 @pytest.mark.parametrize("unit", ["a", "1", "[", "a-", "1.", "a/", "a ", "a, ", "#1 ", "\n- a"])
+@pytest.mark.long
 def test_a_request_of_millions_of_characters_is_answered_and_the_answer_says_that_a_part_was_read(
     unit, tools
 ):

@@ -31,6 +31,7 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in {"mcp", "lang
 
 
 @pytest.mark.processes
+@pytest.mark.long
 def test_an_agent_without_mcp_servers_imports_nothing_of_it():
     found = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, check=True

@@ -307,12 +307,14 @@ SHAPES = st.recursive(
 
 @settings(max_examples=300)
 @given(st.dictionaries(KEYS, ANYTHING, max_size=6))
+@pytest.mark.long
 def test_whatever_a_server_sends_for_a_schema_is_refused_or_can_be_sent(schema: Mapping[str, Any]):
     _check_or_refuse(schema)
 
 
 @settings(max_examples=300)
 @given(SHAPES, SHAPES, SHAPES)
+@pytest.mark.long
 def test_whatever_schema_refers_to_whatever_is_refused_or_can_be_sent(a: Any, b: Any, whole: Any):
     _check_or_refuse({**whole, "$defs": {"a": a, "b": b}})
 

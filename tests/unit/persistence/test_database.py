@@ -104,6 +104,7 @@ def locked(path):
     other.close()
 
 
+@pytest.mark.long
 async def test_writes_behind_a_lock_wait_side_by_side_and_a_read_not_at_all(tmp_path):
     database = Database(tmp_path / "words.sqlite", SCHEMA)
     await database.open()

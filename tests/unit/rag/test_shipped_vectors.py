@@ -48,6 +48,7 @@ def test_every_passage_of_the_documents_has_its_vector_and_there_is_no_other(cap
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_a_shipped_vector_is_the_models_own_to_within_its_rounding():
     texts = (await ship_vectors.passages())[::60]
     shipped = read_shipped().vectors(texts)
