@@ -24,6 +24,9 @@ Write the setting in a file `.env` in the folder where you start the command, or
 an environment variable; the environment wins over `.env`, and an empty value counts as unset. The file must be UTF-8;
 a line of it that is neither `NAME=VALUE` nor a comment, or whose quotes are not closed, ends every command that reads settings with exit code 2.
 
+To start again, leave the chat with `/quit` and call it again, or end `make up` with Ctrl-C and run it again. In Docker `docker compose up -d`
+makes new containers with the changed `.env`; on Kubernetes `helm upgrade` starts new pods. Conversations are kept.
+
 A wrong value ends the start with a sentence that names the variable, and exit code 2. `platform-engineer doctor` checks every setting of
 every agent. It also names misspelled settings and what was probably meant; `up`, `chat` and each agent warn of them when they start.
 

@@ -413,3 +413,28 @@ def test_parts_of_a_numbered_list_are_looked_up_apart_unless_one_says_little_alo
 def test_what_the_user_is_going_to_do_is_no_order(models):
     said = "hi, I'm going to change the rag agent a bit and send a pull request"
     assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag"]
+
+
+def test_a_slip_of_the_pen_in_latest_hides_neither_the_one_nor_its_checks(models):
+    said = "Did the checks pass on the lastest pull request of acme/rocket?"
+    assert _calls(models["github"], said) == _calls(models["github"], said.replace("lastest", "latest"))
+    assert _calls(models["github"], said)[0][1]["limit"] == 1
+
+
+def test_whether_somebody_has_replied_is_answered_by_the_comments_and_not_said_to_be_left_out(models):
+    said = "Who opened the oldest open issue of acme/rocket, and has anyone replied to it?"
+    row = {"number": 7, "title": "Oldest", "author": "octocat"}
+    answer = _answer(
+        models["github"],
+        said,
+        Items(kind="issues", items=[row]),
+        Record(kind="issue", item={**row, "comments": 1, "discussion": ["hubot: Me too"]}),
+    )
+    assert "Me too" in answer
+    assert "Not applied" not in answer
+
+
+def test_a_list_of_which_nothing_is_said_is_no_list_of_documents(models):
+    assert _calls(models["rag"], "what do the error codes mean and where is the list")[0][0] == "search"
+    assert all(name == "search" for name, _ in _calls(models["rag"], "where is the list?"))
+    assert _calls(models["rag"], "List your sources") == [("list_sources", {})]

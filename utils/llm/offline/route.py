@@ -11,7 +11,7 @@ from typing import NamedTuple
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing, speaks_of_github
 from utils.llm.offline.followup import points_back, without_opening
-from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.kinds import Kind, kinds_of
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
@@ -53,6 +53,8 @@ ASKS_BESIDE = 0.3
 """The same where the message itself names one, or speaks of "our repository"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
+_OF_ANY_ROWS = frozenset(content_stems(" ".join(WORDS["column"])))
+"""Words that say nothing of what is listed: "where is the list"."""
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
 
 
@@ -213,7 +215,7 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     if not tool.parameters:
         said = set(content_stems(clause))
         own = {stem for line in (tool.description, *tool.examples) for stem in content_stems(line)}
-        return len(said & own) >= LISTS * len(said)
+        return len(said & own) >= LISTS * len(said) and bool(said & own - _OF_ANY_ROWS)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
     if NAMES["document"] & set(tool.needed):
