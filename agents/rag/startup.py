@@ -11,7 +11,6 @@ whole. One replica ingests at a time; the next one then finds that little has ch
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Sequence
 
@@ -23,6 +22,7 @@ from agents.rag.ingest.ingester import Ingester
 from agents.rag.ingest.progress import Outcome, Progress
 from agents.rag.ingest.shipped import read_shipped
 from agents.rag.settings import RagSettings
+from utils.cancellation import end_tasks
 from utils.embeddings import Embedder
 from utils.errors import PlatformError, StorageError
 
@@ -58,9 +58,7 @@ class StartupIngestion:
     async def stop(self) -> None:
         """End it where it is; what is written so far stays and is complete by itself."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await end_tasks([self._task])
 
     async def wait(self) -> None:
         """Until it is done."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
+from utils.cancellation import end_tasks
 from utils.errors import PlatformError, StorageError
 from utils.memory.memory import owner_label
 from utils.messages.counter import MessageCounter, encoding_for
@@ -112,10 +113,7 @@ class Remembering:
 
     async def close(self) -> None:
         """Stop what is under way."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(list(self._tasks))
 
     async def _guarded(
         self, owner: str, request: AgentRequest, conversation: _Conversation, after: AfterTurn

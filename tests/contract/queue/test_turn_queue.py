@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import AbortJobRequested, Job
+from procrastinate.manager import JobManager, NotificationCallback
 from procrastinate.sql import queries
 
 from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
 from tests.postgres import PostgresServer
-from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE
+from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE, SteadyJobs
 from utils.errors import Draining
 
 Pair = tuple[Replica, Replica]
@@ -351,3 +353,34 @@ def _failing(ask: Any, fails: dict[str, bool]) -> Any:
         return await ask(query, **arguments)
 
     return asked
+
+
+async def test_a_turn_that_is_aborted_before_its_first_step_leaves_the_queue(
+    tables: TablesOf, monkeypatch: pytest.MonkeyPatch
+):
+    """A task of asyncio that is canceled before its first step does nothing, not even what it does at its end."""
+    listen, fetch = JobManager.listen_for_jobs, SteadyJobs.fetch_job
+    heard: list[NotificationCallback] = []
+
+    async def listens(jobs: JobManager, *, on_notification: NotificationCallback, **options: Any) -> None:
+        heard.append(on_notification)
+        await listen(jobs, on_notification=on_notification, **options)
+
+    async def fetches(jobs: SteadyJobs, *args: Any, **options: Any) -> Job | None:
+        job = await fetch(jobs, *args, **options)
+        if job is not None and job.id is not None and not told:
+            await jobs.cancel_job_by_id_async(job.id, abort=True)
+            asked = AbortJobRequested(type="abort_job_requested", job_id=job.id)
+            told.append(asyncio.ensure_future(heard[0](channel="", notification=asked)))
+        return job
+
+    told: list[asyncio.Future[None]] = []
+    monkeypatch.setattr(JobManager, "listen_for_jobs", listens)
+    monkeypatch.setattr(SteadyJobs, "fetch_job", fetches)
+    async with replica(tables) as only:
+        await only.add("a", "x")
+        await until(lambda: told)
+        async with asyncio.timeout(30):
+            while await only.queue.all_tasks():
+                await asyncio.sleep(0.01)
+        assert only.canceled == [("a", True)]

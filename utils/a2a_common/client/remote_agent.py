@@ -9,7 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED,
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload
 from utils.a2a_common.protocol.shown_result import shown_result
+from utils.cancellation import end_tasks
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
@@ -272,9 +273,7 @@ async def heartbeat(
     try:
         yield noted
     finally:
-        speaking.cancel()
-        with suppress(asyncio.CancelledError):
-            await speaking
+        await end_tasks([speaking])
 
 
 class ProgressGate:

@@ -82,7 +82,7 @@ class ProcrastinateQueue:
         connector = self._tables.connector()
         self._app = app = App(connector=connector)
         app.job_manager = self._manager = SteadyJobs(connector, self.name)
-        _register(app, self.name, self._noted(work))
+        _register(app, self.name, self._noted(work, self._manager))
         with _storage_errors():
             await connector.open_async()
         self._worker = asyncio.create_task(self._keep_working(app))
@@ -113,8 +113,9 @@ class ProcrastinateQueue:
             app, self._app = self._app, None
             await app.close_async()
 
-    def _noted(self, work: Work) -> Callable[[JobContext], Awaitable[None]]:
+    def _noted(self, work: Work, jobs: SteadyJobs) -> Callable[[JobContext], Awaitable[None]]:
         async def run(context: JobContext) -> None:
+            jobs.note_begun(context.job)
             await work(_queued(context.job, lambda: context.abort_reason() is AbortReason.USER_REQUEST))
 
         return run

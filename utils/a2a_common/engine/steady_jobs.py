@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from procrastinate import exceptions
 from procrastinate.connector import BaseAsyncConnector
-from procrastinate.jobs import Job, Status
+from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 from psycopg.errors import ForeignKeyViolation
 
@@ -37,6 +37,8 @@ class SteadyJobs(JobManager):
     Procrastinate ends a worker whose query fails, with all that it runs; and where a sign of life fails, or the connection
     that hears of new jobs is lost, it sends no more of them and hears no more, without a word. Here the worker goes on. It
     also tells the workers when a job that others waited for is over or waits again; Procrastinate tells of new ones only.
+    And it tells the worker to abort a job only once that has begun: a task of asyncio that is canceled before its first step
+    does nothing, so that the job would neither run nor end, and keep its lock.
 
     Attributes:
         closing: Whether the process ends, so that a database that is away is not waited for.
@@ -47,6 +49,7 @@ class SteadyJobs(JobManager):
         super().__init__(connector)
         self._queue = queue
         self._held: set[Try] = set()
+        self._begun: set[Try] = set()
         self._lost_answer = False
         self.closing = False
         self.worker_id: int | None = None
@@ -57,6 +60,7 @@ class SteadyJobs(JobManager):
         """See the base class."""
         self.worker_id = await super().register_worker()
         self._held.clear()
+        self._begun.clear()
         self._lost_answer = False
         return self.worker_id
 
@@ -68,16 +72,23 @@ class SteadyJobs(JobManager):
     async def list_jobs_to_abort_async(self, queue: str | None = None) -> Iterable[int]:
         """Running jobs whose end was asked for, as far as that can be learned now."""
         with suppress(exceptions.ConnectorException):
-            return await super().list_jobs_to_abort_async(queue)
+            asked = await super().list_jobs_to_abort_async(queue)
+            return [job_id for job_id in asked if self._has_begun(job_id)]
         return []
 
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        """Hear of new jobs; a connection that is lost is replaced."""
+        """Hear of new jobs, and of ends that are asked for; a connection that is lost is replaced."""
+
+        async def heard(*, channel: str, notification: Notification) -> None:
+            if notification["type"] == "abort_job_requested" and not self._has_begun(notification["job_id"]):
+                return  # it is found in the table once the job has begun
+            await on_notification(channel=channel, notification=notification)
+
         while True:
             with suppress(exceptions.ConnectorException):
-                await super().listen_for_jobs(on_notification=on_notification, queues=queues)
+                await super().listen_for_jobs(on_notification=heard, queues=queues)
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
@@ -107,7 +118,14 @@ class SteadyJobs(JobManager):
                 await super().retry_job(job)
         self._lost_answer = False
 
-    # the end of a job
+    # the beginning and the end of a job
+
+    def note_begun(self, job: Job) -> None:
+        """A job has taken its first step."""
+        self._begun.add(_try_of(job))
+
+    def _has_begun(self, job_id: int) -> bool:
+        return any(begun == job_id for begun, _ in self._begun)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """See the base class."""
@@ -133,6 +151,7 @@ class SteadyJobs(JobManager):
                 break
             await asyncio.sleep(AGAIN_SECONDS)
         self._held.discard(_try_of(job))
+        self._begun.discard(_try_of(job))
 
     async def _is_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> bool:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tracers.context import register_configure_hook
 
 from utils.a2a_common.graph.stream_translator import usage_of
+from utils.cancellation import end_tasks
 from utils.context.called_usage import believed
 from utils.errors import ModelSlow
 from utils.events import ModelWaited
@@ -82,7 +83,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
     ) -> ModelResponse[Any]:
         limit = asyncio.timeout(self._first)
         pace = _Pace(limit, self._between)
-        signs = asyncio.ensure_future(pace.report(request.runtime.stream_writer))
+        signs = asyncio.create_task(pace.report(request.runtime.stream_writer))
         try:
             with _observed(pace):
                 async with limit:
@@ -95,9 +96,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
             sentence = STALLED if pace.begun else NOT_BEGUN
             raise ModelSlow(sentence.format(seconds=seconds), begun=pace.begun) from error
         finally:
-            signs.cancel()
-            with suppress(asyncio.CancelledError):
-                await signs
+            await end_tasks([signs])
 
 
 def _with_whole_characters(message: AIMessage) -> None:
