@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.style.sources import nodes_of, python_files, short, tree_of
+from tests.style.sources import dotted, nodes_of, python_files, short, tree_of
 
 BROAD = {"Exception", "BaseException"}
 
@@ -88,3 +88,16 @@ def test_nothing_suppresses_every_error():
         and any(isinstance(kind, ast.Name) and kind.id in BROAD for kind in node.args)
     ]
     assert not broad
+
+
+def test_nothing_suppresses_a_cancellation():
+    """It may be that of the task itself, and not of the one that is waited for: `utils/cancellation.py` ends tasks."""
+    dropped = [
+        f"{short(path)}:{node.lineno}"
+        for path in python_files()
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("suppress")
+        and any(dotted(kind).endswith("CancelledError") for kind in node.args)
+    ]
+    assert not dropped
