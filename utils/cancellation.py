@@ -48,6 +48,5 @@ async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, again: float = AGAIN_
         for task in left:
             task.cancel()
         ended, left = await asyncio.wait(left, timeout=again)
-        await asyncio.gather(
-            *ended, return_exceptions=True
-        )  # or asyncio logs that nobody asked what they ended with
+        # Or asyncio logs that nobody asked what they ended with.
+        await asyncio.gather(*ended, return_exceptions=True)

@@ -91,11 +91,9 @@ def route(
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
         return Route(None, nearest.score)
-    return (
-        nearest
-        if nearest.score >= _enough(nearest.tool, clause, asks_from)
-        else Route(library, nearest.score)
-    )
+    if nearest.score >= _enough(nearest.tool, clause, asks_from):
+        return nearest
+    return Route(library, nearest.score)
 
 
 def _declared_changes(
