@@ -40,8 +40,9 @@ _ORDER = re.compile(
 )
 """Begins with what can only be a verb, before its object: "Reboot the server", "email me"."""
 _THEN = re.compile(r"^(?:and\s+)?then\s+", re.IGNORECASE)
-_ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
-"""Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
+_ALSO = re.compile(r"(?:and|also|plus)\b(?!\s+(?:if|when|while|once|since|because)\b)", re.IGNORECASE)
+"""Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?".
+What only says when is no thing of its own: "and if I regret it, how …"."""
 _FEWEST_OF_A_QUESTION = 3
 _NAME = rf"(?!(?:{_COMMON})\b)[\w.-]{{0,80}}\w{{2}}"
 _EITHER = re.compile(

@@ -438,3 +438,27 @@ def test_a_list_of_which_nothing_is_said_is_no_list_of_documents(models):
     assert _calls(models["rag"], "what do the error codes mean and where is the list")[0][0] == "search"
     assert all(name == "search" for name, _ in _calls(models["rag"], "where is the list?"))
     assert _calls(models["rag"], "List your sources") == [("list_sources", {})]
+
+
+def test_a_file_that_a_question_names_is_not_fetched_because_something_is_read_from_elsewhere(models):
+    said = "can the github token be kept out of agents.yaml, like read from an environment variable"
+    assert [name for name, _ in _calls(models["rag"], said)] == ["search"]
+    assert [name for name, _ in _calls(models["rag"], "Read docs/security.md in full")] == ["fetch_document"]
+
+
+def test_what_is_told_of_one_of_our_people_goes_along_with_the_question_after_it(models):
+    said = "One of my people wrote a weather bot in Go that already speaks A2A. Can we plug it in without rewriting it?"
+    [(name, arguments)] = _calls(models["supervisor"], said)
+    assert (name, arguments["request"]) == ("rag", said)
+
+
+def test_a_part_that_begins_with_from_the_docs_is_a_part_of_its_own(models):
+    said = "Two things: the titles of the open pull requests in a/b, and from the docs how somebody starts the chat in a browser."
+    assert [name for name, _ in _calls(models["supervisor"], said)] == ["github", "rag"]
+
+
+def test_a_number_and_the_titles_are_answered_by_all_rows(models):
+    said = "How many issues in acme/rocket carry the label bug? Just the number and their titles."
+    rows = [{"number": n, "title": f"Bug {n}", "author": "octocat"} for n in range(1, 9)]
+    answer = _answer(models["github"], said, Items(kind="issues", items=rows, total=8))
+    assert all(f"Bug {n} " in answer for n in range(1, 9))

@@ -10,6 +10,10 @@ from utils.messages.sentences import alternatives, orders, questions, sentences
     [
         ("where is it stored and how do I back it up?", ["where is it stored", "how do I back it up?"]),
         (
+            "How do I upgrade it? and if I regret it, how do I remove it?",
+            ["How do I upgrade it?", "and if I regret it how do I remove it?"],
+        ),
+        (
             "We moved to Azure. Which lines do I write, and do I have to restart?",
             ["We moved to Azure. Which lines do I write", "do I have to restart?"],
         ),
