@@ -176,8 +176,13 @@ def _pull(row: dict[str, Any], number: int) -> dict[str, Any]:
     row["user"]["login"] = _AUTHORS[number % len(_AUTHORS)]
     row["head"]["ref"] = f"new-topic-{number}"
     if "merged" in row:
-        row |= {"merged": merged, "merged_by": row["merged_by"] if merged else None}
+        row |= {"merged": merged, "merged_by": row["merged_by"] if merged else None, "comments": _comments()}
     return row
+
+
+def _comments() -> int:
+    """How many comments the server shows of each issue and pull request."""
+    return len(example("issue_comments"))
 
 
 def _issue(row: dict[str, Any], number: int) -> dict[str, Any]:
@@ -191,6 +196,7 @@ def _issue(row: dict[str, Any], number: int) -> dict[str, Any]:
         "created_at": _time(number),
         "updated_at": _time(number),
         "html_url": f"https://github.com/octocat/Hello-World/issues/{number}",
+        "comments": _comments(),
     }
     row["user"]["login"] = _AUTHORS[number % len(_AUTHORS)]
     return row
