@@ -15,6 +15,10 @@ _COMMON = (
 _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = r"does|do|did|is|are|can|could|should|will|would(?!\s+(?:like|love|prefer|have|be)\b)|must"
+_TOLD = (
+    r"(?:know|wonder(?:ing)?|tell|show|explain|describe|say|says|see|find out|figure out|learn|understand|sure|clear|idea|clue|question is)"
+)
+"""Words that a question word follows inside of a sentence: "I want to know how"."""
 _JOINT = re.compile(
     rf"(?<!\s)(?:\s*+[,;])?\s++(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"
     rf"(?=(?:{_OPENERS}|{_VERBS}|tell me|show me|explain|describe)\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
@@ -23,10 +27,12 @@ _JOINT = re.compile(
 )
 """Between two things that one sentence asks: "where is it stored and how do I back it up"."""
 _ASKS = re.compile(
-    rf"\?\W*$|\b{_OPENERS}\b|^\W*(?:{_VERBS}|(?:please\s+)?(?:show|tell|explain|describe|list|give|turn|switch|set|change|add"
+    rf"\?\W*$|(?:^\W*(?:(?:and|also|plus|but|so|then)\s+)*|[,;:(]\s*|\b{_TOLD}\s+(?:\w+\s+){{0,3}}?){_OPENERS}\b"
+    rf"|^\W*(?:{_VERBS}|(?:please\s+)?(?:show|tell|explain|describe|list|give|turn|switch|set|change|add"
     r"|remove|delete|install|configure|run|start|stop|find))\b",
     re.IGNORECASE,
 )
+"""Asks: a question mark, a question word at the beginning or after a verb of asking, or an order. "The guy who left it" asks nothing."""
 _NO_ORDER = (
     rf"{_COMMON}|he|she|his|her|their|me|us|him|about|after|before|since|until|while|during|without|within|over|under|between|into|onto|via|per"
     "|as|than|because|although|though|unless|both|all|each|every|either|neither|nor|even|still|yet|again|today|yesterday|tomorrow|tonight"

@@ -53,6 +53,7 @@ def test_each_thing_that_is_asked_comes_after_what_is_told_before_it(text, asked
         "Ollama on this host, no internet. doable? which lines",
         "Can the models stay in our network, e.g. on a machine of ours?",
         "I fixed a bug and want to hand it in. What must be green?",
+        "The guy who set this up is gone and left no notes. Which ports are in use?",
         "Is it gone or can I pick it up where I left off?",
         "",
     ],
