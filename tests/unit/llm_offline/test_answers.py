@@ -146,6 +146,7 @@ def test_a_part_of_a_question_that_no_section_fits_is_named(heading, score):
         ("How do I rotate the folder key in HashiCorp Vault?", "HashiCorp Vault"),
         ("does the folder key need python 3.9 or newer", "3.9"),
         ("How do I rotate the folder key, on Friday, with Ctrl-C? I have GPU and OpenSSL", None),
+        ("How do I rotate the folder key of an Open library?", None),
     ],
 )
 def test_a_name_that_no_section_has_is_named(asked, named):

@@ -469,3 +469,9 @@ def test_who_is_assigned_is_shown_by_the_record_and_not_said_to_be_left_out(mode
     answer = _answer(models["github"], said, Record(kind="issue", item={"number": 71, "assignees": ["octocat"]}))
     assert "octocat" in answer
     assert "Not applied" not in answer
+
+
+def test_explain_both_is_no_part_of_its_own(models):
+    said = "In agents.yaml one entry says `trust: own` and `shares: results`. Explain both please, and which other values there are."
+    answer = _answer(models["rag"], said, Articles(articles=[]), Articles(articles=[]))
+    assert "Not done" not in answer

@@ -192,12 +192,16 @@ def _scores(article: Article) -> Mapping[str, float]:
 
 
 def _names_that_are_missing(question: str, articles: Sequence[Article]) -> list[str]:
-    """Names and versions in a question that no passage has: "HashiCorp Vault", "3.9"."""
+    """Names and versions in a question that no passage has, nor one that begins with them: "HashiCorp Vault", "3.9", but not "Postgres"."""
     if is_foreign(question):
         return []  # German nouns begin with a capital
     present = {stem for each in articles for stem in content_stems(f"{_place(each)} {each.content}")}
     names = (match[0] for match in FORMS["proper_name"].finditer(question))
-    return [name for name in dict.fromkeys(names) if not set(content_stems(name)) & present]
+    return [
+        name
+        for name in dict.fromkeys(names)
+        if not any(each.startswith(stem) for stem in content_stems(name) for each in present)
+    ]
 
 
 def _first(chosen: Sequence[Section], sections: Sequence[Section]) -> list[Section]:
