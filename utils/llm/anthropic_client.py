@@ -8,6 +8,7 @@ from typing import Any
 import anthropic
 from langchain_anthropic import ChatAnthropic
 
+from utils.llm.answer_bound import bound_answers
 from utils.llm.client_options import (
     address,
     effort_of,
@@ -54,6 +55,7 @@ class AnthropicChatModel(ChatAnthropic):
             client = anthropic.AsyncClient(**self._client_params, http_client=plain)
         else:
             client = super()._async_client
+        bound_answers(client)
         refuse_web_pages(client)
         return client
 

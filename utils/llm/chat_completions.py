@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 import openai
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
+from utils.llm.answer_bound import bound_answers
 from utils.llm.reply.refusal import spoken_chunk
 from utils.llm.web_page import refuse_web_pages
 
@@ -95,7 +96,8 @@ class SpokenStream:
 
 
 def with_plain_streams(model: Model) -> Model:
-    """The model, which streams chat completions through `ChatCompletions`, and takes no web page for an answer."""
+    """The model, which streams chat completions through `ChatCompletions`, and takes neither a web page nor an endless answer."""
+    bound_answers(model.root_async_client)
     refuse_web_pages(model.root_async_client)
     model.async_client = plain = ChatCompletions(model.root_async_client)
     vars(model.root_async_client)["beta"] = SimpleNamespace(chat=SimpleNamespace(completions=plain))

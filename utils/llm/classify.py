@@ -23,6 +23,7 @@ from utils.errors import (
     OrphanedToolCall,
     RateLimited,
 )
+from utils.llm.answer_bound import endless_answer
 from utils.llm.marker import Facts, Row
 from utils.llm.overflow import OVERFLOWS, limit_in
 from utils.llm.setup_errors import NO_QUOTA, SETUP_ROWS
@@ -290,13 +291,15 @@ def classify(error: BaseException) -> ModelFailure | None:
     """
     if (own := _own(error)) is not None:
         return own
-    facts = facts_of(error)
-    row = matching_row(facts)
-    if row is None:
-        return None
-    failure = _build(row, facts)
-    failure.__cause__ = error
+    failure = endless_answer(error) or _known(facts_of(error))
+    if failure is not None:
+        failure.__cause__ = error
     return failure
+
+
+def _known(facts: Facts) -> ModelFailure | None:
+    row = matching_row(facts)
+    return None if row is None else _build(row, facts)
 
 
 def _own(error: BaseException | None) -> ModelFailure | None:

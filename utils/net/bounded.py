@@ -8,10 +8,12 @@ may be as long as it likes where a client awaits one: each of its events is boun
 
 from __future__ import annotations
 
+import importlib
 import re
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -58,10 +60,12 @@ class Bound:
     Attributes:
         body: Bytes of one answer, unpacked.
         event: Bytes of one event, where the answer is a stream of events; `None` where none is awaited: `body` holds for it too then.
+        stream: Bytes of all events of a stream; `None` where it may go on for ever.
     """
 
     body: int = LARGEST_BODY
     event: int | None = None
+    stream: int | None = None
 
     def hooks(self, **more: list[Any]) -> dict[str, list[Any]]:
         """The `event_hooks` of a client; those in `more` (`request`, `response`) come first."""
@@ -76,17 +80,18 @@ class Bound:
         """
         headers = response.headers
         packed = _packed(headers.get("content-encoding", ""), response.request)
-        assert isinstance(response.stream, httpx.AsyncByteStream)
         if packed:  # from here on it is neither packed nor of the length that was told
             for name in ("content-encoding", "content-length"):
                 headers.pop(name, None)
         unpacker = _Unpacker(packed) if packed else None
-        response.stream = _Bounded(response.stream, unpacker, self._gauge(headers.get("content-type", "")))
+        bounded = _kind_of(type(response).__module__.partition(".")[0])
+        response.stream = bounded(response.stream, unpacker, self._gauges(headers.get("content-type", "")))
 
-    def _gauge(self, media_type: str) -> _BodyGauge | _EventGauge:
-        if self.event is not None and media_type.lower().startswith(_STREAM):
-            return _EventGauge(self.event)
-        return _BodyGauge(self.body)
+    def _gauges(self, media_type: str) -> list[_BodyGauge | _EventGauge]:
+        if self.event is None or not media_type.lower().startswith(_STREAM):
+            return [_BodyGauge(self.body)]
+        whole = [] if self.stream is None else [_BodyGauge(self.stream)]
+        return [_EventGauge(self.event), *whole]
 
 
 async def _ask(request: httpx.Request) -> None:
@@ -102,23 +107,30 @@ def _packed(said: str, request: httpx.Request) -> str:
     return names[0] if names else ""
 
 
-class _Bounded(httpx.AsyncByteStream):
+class _Bounded:
     """A body that ends with an error where it goes too far."""
 
     def __init__(
-        self, inner: httpx.AsyncByteStream, unpacker: _Unpacker | None, gauge: _BodyGauge | _EventGauge
+        self, inner: Any, unpacker: _Unpacker | None, gauges: Sequence[_BodyGauge | _EventGauge]
     ) -> None:
-        self._inner, self._unpacker, self._gauge = inner, unpacker, gauge
+        self._inner, self._unpacker, self._gauges = inner, unpacker, gauges
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._inner:
             for unpacked in self._unpacker.pieces(piece) if self._unpacker else (piece,):
-                self._gauge.take(unpacked)
+                for gauge in self._gauges:
+                    gauge.take(unpacked)
                 yield unpacked
 
     async def aclose(self) -> None:
         """Close the connection's side of the body."""
         await self._inner.aclose()
+
+
+@cache
+def _kind_of(package: str) -> Any:
+    """`_Bounded` as a byte stream of httpx, or of its next version, httpx2, which clients of model providers use."""
+    return type("_Bounded", (_Bounded, importlib.import_module(package).AsyncByteStream), {})
 
 
 class _Unpacker:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from procrastinate import App
 
 from tests.postgres import PostgresServer
+from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
+from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300), pytest.mark.xdist_group("postgres")]
 
@@ -35,3 +38,34 @@ async def test_a_cancel_as_a_connection_is_given_back_is_not_lost(
         assert working.cancelled()
         assert await pool.one("SELECT 2") == (2,)  # the connection is not lost either
         await pool.pool.putconn(other)
+
+
+@pytest.mark.parametrize("steps", range(8))
+async def test_a_cancel_as_a_connection_of_the_queue_is_given_back_is_not_lost(
+    postgres: PostgresServer, steps: int
+) -> None:
+    async with postgres.opened() as pool:
+        connector = PostgresQueueTables(pool).connector()
+        await connector.open_async()
+        queue = ProcrastinateQueue(PostgresQueueTables(pool), at_once=1, takeover_seconds=10)
+        queue._app = App(connector=connector)  # no worker that asks meanwhile
+
+        async def work() -> None:
+            await queue.find("a")
+            await asyncio.Event().wait()
+
+        held = [await connector.pool.getconn() for _ in range(connector.pool.max_size)]
+        working = asyncio.create_task(work())
+        while not connector.pool.get_stats().get("requests_waiting"):
+            await asyncio.sleep(0)
+        giving = asyncio.create_task(connector.pool.putconn(held.pop()))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        working.cancel()
+        await giving
+        await asyncio.wait([working], timeout=5)
+        assert working.cancelled()
+        assert await queue.find("a") is None  # the connection is not lost either
+        for connection in held:
+            await connector.pool.putconn(connection)
+        await queue.close()

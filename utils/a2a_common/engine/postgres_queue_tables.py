@@ -10,7 +10,7 @@ from procrastinate import PsycopgConnector
 from psycopg import sql
 
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.persistence.postgres.pool import Connection, PostgresPool
+from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
 LONGEST_PAUSE = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
 """A process that stands still within a transaction must not hold up the others for longer."""
@@ -37,6 +37,7 @@ class PostgresQueueTables:
     def connector(self) -> PsycopgConnector:
         """Connections of the queue's own: the worker keeps some of them busy."""
         return PsycopgConnector(
+            pool_factory=CancelablePool,
             conninfo=self._pool.conninfo,
             configure=self._configure,
             min_size=1,

@@ -46,7 +46,7 @@ _ALIVE: dict[str, str | int | None] = {
 """A peer that is gone without a word is noticed within about 25 seconds."""
 
 
-class _CancelablePool(AsyncConnectionPool[Connection]):
+class CancelablePool(AsyncConnectionPool[Connection]):
     """The driver's pool, where who is canceled while waiting for a connection gets none."""
 
     async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 - the driver's own
@@ -112,7 +112,7 @@ class PostgresPool:
         if self._pool is not None:
             return
         await self._check()
-        pool = _CancelablePool(
+        pool = CancelablePool(
             self.conninfo,
             min_size=1,
             max_size=self._settings.connections,
