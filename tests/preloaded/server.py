@@ -39,25 +39,30 @@ from typing import Any
 
 LIBRARIES = (
     "a2a.client", "a2a.compat.v0_3.types", "a2a.helpers", "a2a.server.request_handlers", "a2a.server.routes",
-    "aiosqlite", "anyio._backends._asyncio", "asyncio", "githubkit", "grpc.aio", "httpcore", "httpx", "langchain.agents", "langchain_core.tools",
+    "aiosqlite", "anyio._backends._asyncio", "asyncio", "githubkit", "grpc.aio", "httpcore", "httpx", "joserfc.jwk", "langchain.agents", "langchain_core.tools",
     "langchain_mcp_adapters.client", "langchain_openai", "langgraph.checkpoint.memory", "langgraph.checkpoint.sqlite.aio", "langgraph.graph", "mcp",
     "numpy", "opentelemetry.exporter.otlp.proto.http.trace_exporter", "opentelemetry.sdk.trace.export",
-    "prometheus_client", "prompt_toolkit", "pydantic", "pypdf", "rich.console", "rich.live", "rich.markdown",
+    "prometheus_client", "prompt_toolkit", "pydantic", "pypdf", "rich._emoji_codes", "rich.console", "rich.live", "rich.markdown",
     "rich.table", "selectolax.lexbor", "starlette.applications", "structlog", "tiktoken", "tiktoken_ext.openai_public", "tokenizers",
     "typer", "uvicorn", "yaml",
 )  # fmt: skip
 SHARED = "utils.a2a_common.server.preload"
 PROJECT = (
-    "agents.github.agent", "agents.rag.agent", "agents.template.agent", "multi_agents.cli.commands.doctor",
-    "multi_agents.cli.main", "multi_agents.cli.service.service", "multi_agents.platform_engineer.agent",
-    "multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor", "utils.a2a_common.graph.graph_build",
+    "agents.github.agent", "agents.rag.agent", "agents.rag.index.embedded", "agents.template.agent",
+    "multi_agents.cli.chat.ask", "multi_agents.cli.chat.downloads", "multi_agents.cli.chat.talk", "multi_agents.cli.checkup",
+    "multi_agents.cli.commands.chat", "multi_agents.cli.commands.conversations", "multi_agents.cli.commands.doctor",
+    "multi_agents.cli.commands.memory", "multi_agents.cli.commands.tasks", "multi_agents.cli.commands.up", "multi_agents.cli.main",
+    "multi_agents.cli.peer.connection", "multi_agents.cli.service.service", "multi_agents.platform_engineer.access",
+    "multi_agents.platform_engineer.agent", "multi_agents.platform_engineer.delegation",
+    "multi_agents.platform_engineer.memory.tools", "multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor",
+    "utils.a2a_common.client.remote_agents", "utils.a2a_common.graph.graph_build",
 )  # fmt: skip
 """Most of what the command line, a supervisor and an agent import, besides `SHARED`; none that a test runs with `-m`."""
 
 TESTS = (
     "alembic.command", "anthropic", "boto3", "cryptography.x509", "execnet", "google.genai", "hypothesis", "joserfc.jwt",
     "langchain_aws", "langchain_core.prompts.chat", "langchain_core.vectorstores", "langchain_google_genai", "markdown_it",
-    "playwright.sync_api", "procrastinate", "psycopg_pool", "pygments.lexers", "pytest", "sqlalchemy.ext.asyncio",
+    "openai.resources.beta.beta", "playwright.sync_api", "procrastinate", "psycopg_pool", "pygments.lexers", "pytest", "sqlalchemy.ext.asyncio",
 )  # fmt: skip
 """Libraries that files of tests import when they are collected, besides `LIBRARIES`."""
 

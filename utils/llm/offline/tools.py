@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from utils.llm.offline.entities import repository
@@ -73,7 +74,7 @@ class ToolSpec:
     def takes_repository(self) -> bool:
         """Whether it asks about a repository."""
         if self.delegates:
-            return any(map(repository, self.examples))
+            return bool(_naming_a_repository(self.examples))
         return self.accepts(*NAMES["repository"])
 
     @property
@@ -103,8 +104,10 @@ class ToolSpec:
     @property
     def about_repositories(self) -> bool:
         """Whether most examples of an agent name a repository: a request that names none is hardly for it."""
-        named = sum(repository(example) is not None for example in self.examples)
-        return self.delegates and bool(named) and named * 2 >= len(self.examples)
+        if not self.delegates:
+            return False
+        named = _naming_a_repository(self.examples)
+        return bool(named) and named * 2 >= len(self.examples)
 
     @property
     def noun(self) -> str:
@@ -119,6 +122,12 @@ class ToolSpec:
     def fillable(self) -> bool:
         """Whether its required arguments can come from a sentence: objects and lists of objects cannot."""
         return all(p.kind != "object" for p in self.parameters if p.required)
+
+
+@lru_cache(maxsize=64)
+def _naming_a_repository(examples: tuple[str, ...]) -> int:
+    """How many do; asked for each clause of a request and never another number for the same tool."""
+    return sum(repository(example) is not None for example in examples)
 
 
 def payload(tool: Any) -> dict[str, Any]:
