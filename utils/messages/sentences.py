@@ -15,9 +15,7 @@ _COMMON = (
 _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = r"does|do|did|is|are|can|could|should|will|would(?!\s+(?:like|love|prefer|have|be)\b)|must"
-_TOLD = (
-    r"(?:know|wonder(?:ing)?|tell|show|explain|describe|say|says|see|find out|figure out|learn|understand|sure|clear|idea|clue|question is)"
-)
+_TOLD = r"(?:know|wonder(?:ing)?|tell|show|explain|describe|say|says|see|find out|figure out|learn|understand|sure|clear|idea|clue|question is)"
 """Words that a question word follows inside of a sentence: "I want to know how"."""
 _JOINT = re.compile(
     rf"(?<!\s)(?:\s*+[,;])?\s++(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"

@@ -466,7 +466,9 @@ def test_a_number_and_the_titles_are_answered_by_all_rows(models):
 
 def test_who_is_assigned_is_shown_by_the_record_and_not_said_to_be_left_out(models):
     said = "Has anyone been assigned to issue 71 of acme/rocket?"
-    answer = _answer(models["github"], said, Record(kind="issue", item={"number": 71, "assignees": ["octocat"]}))
+    answer = _answer(
+        models["github"], said, Record(kind="issue", item={"number": 71, "assignees": ["octocat"]})
+    )
     assert "octocat" in answer
     assert "Not applied" not in answer
 
