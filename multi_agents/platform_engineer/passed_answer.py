@@ -41,7 +41,7 @@ def whole_answer(task: TaskView, *, own: bool, asked: bool) -> dict[str, bool]:
         own: Whether the agent is one of ours, by our configuration.
         asked: Whether it asked the user a question.
     """
-    plain = not (task.error or task.files or data_of(task)) and bool(task.text().strip())
+    plain = not (task.error or task.kept or task.files or data_of(task)) and bool(task.text().strip())
     return {WHOLE: True} if own and plain and not asked else {}
 
 

@@ -40,6 +40,10 @@ def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAd
         )
 
 
+BROKEN = "The stream of this answer broke, and the agent's task shows no answer by itself: some of it may be missing."
+"""What the model is told where the words are those of such a stream."""
+
+
 def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | list[str | dict[str, Any]]:
     """What the model is given of a remote task: its words, and the files that it takes.
 
@@ -50,7 +54,9 @@ def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | li
     """
     files = [found.file for found in task.files[:MOST_FILES]]
     shown = [file for file in files if isinstance(file, FileBytes) and is_readable(file, takes)]
-    text = "\n\n".join(filter(None, [task.text(takes) or nothing, _too_many(task)]))
+    text = "\n\n".join(
+        filter(None, [task.text(takes) or nothing, _too_many(task), BROKEN if task.kept else ""])
+    )
     if not shown:
         return text
     return [{"type": "text", "text": text}, *(file_block(file, safe_file_name(file.name)) for file in shown)]

@@ -1,5 +1,6 @@
 """What is refused before an agent hears of it, and how."""
 
+import gzip
 import json
 
 import pytest
@@ -48,6 +49,16 @@ async def test_a_body_that_is_not_declared_as_json_is_refused_with_415(wire):
         assert "result" in answer.json()
 
 
+async def test_a_packed_body_is_refused_with_415_and_what_is_taken(wire):
+    for path in ("/", "/rest/message:send"):
+        packed = gzip.compress(json.dumps(SEND).encode())
+        answer = await post(wire, path, packed, {**JSON, "Content-Encoding": "gzip"})
+        assert (answer.status_code, answer.headers["Accept-Encoding"]) == (415, "identity")
+        assert answer.json()["error"]["message"] == "Send the body as it is: no Content-Encoding is taken."
+    answer = await post(wire, "/", json.dumps(SEND), {**JSON, "Content-Encoding": "identity"})
+    assert "result" in answer.json()
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -58,6 +69,8 @@ async def test_a_body_that_is_not_declared_as_json_is_refused_with_415(wire):
         (b'{"jsonrpc": "2.0", "id": NaN, "method": "GetTask"}', -32700),
         (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "GetTask"}', -32700),
         (b"{", -32700),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "GetTask", "id": 2}', -32700),
+        (b'{"message": {"parts": [], "parts": [{"text": "hi"}]}}', -32700),
     ],
 )
 async def test_a_malformed_body_is_refused_before_it_is_parsed(wire, body, code):

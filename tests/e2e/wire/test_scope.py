@@ -81,6 +81,27 @@ async def test_a_tenants_routes_work_under_rest():
             assert (answer.status_code, answer.json()["error"]["status"]) == (404, "NOT_FOUND")
 
 
+@pytest.mark.parametrize("tenant", ["%00", "x" * 129])
+async def test_a_tenant_in_a_query_that_can_be_none_is_refused(tenant):
+    async with serving(echo) as wire:
+        await wire.send()
+        answer = await wire.http.get(f"{wire.url}/rest/tasks?tenant={tenant}", headers=HEADERS)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith("tenant ")
+
+
+async def test_a_tenant_in_a_query_or_a_body_is_the_one_of_the_path():
+    async with serving(echo) as wire:
+        await wire.send()
+        body = {"message": message(), "tenant": "one"}
+        sent = await wire.http.post(f"{wire.url}/rest/message:send", json=body, headers=HEADERS)
+        for path in ("/rest/tasks?tenant=one", "/rest/one/tasks", "/rest/one/tasks?tenant=one"):
+            listed = (await wire.http.get(wire.url + path, headers=HEADERS)).json()["tasks"]
+            assert [task["id"] for task in listed] == [sent.json()["task"]["id"]], path
+        two = await wire.http.get(f"{wire.url}/rest/one/tasks?tenant=two", headers=HEADERS)
+    assert (two.status_code, two.json()["error"]["message"]) == (400, "Name one tenant.")
+
+
 async def _card(wire: Wire) -> dict[str, Any]:
     card: dict[str, Any] = (await wire.http.get(f"{wire.url}/.well-known/agent-card.json")).json()
     return card

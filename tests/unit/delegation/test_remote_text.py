@@ -48,3 +48,17 @@ def test_every_artifact_is_part_of_the_answer_but_for_a_plan_of_our_kind() -> No
     task = folded(decode_task(told))
     assert task.text() == f"A plan in words.\n\nIt is so.\n\n{TOLD}"
     assert task.plan is not None
+
+
+def test_an_artifact_that_goes_on_after_a_break_is_one_and_another_one_takes_the_place_of_what_was_kept() -> (
+    None
+):
+    empty = Task(id="t", context_id="c")
+    before = [update(Part(text="One wo"), append=False), update(Part(text="Else."), append=False, name="b")]
+    seen = [*(event for chunk in before for event in decode(chunk)), *decode_task(empty)]
+    assert folded(seen).text() == "One wo\n\nElse."
+    assert folded(seen).kept == {"a", "b"}
+    gone_on = folded([*seen, *decode(update(Part(text="rd."))), *decode_task(empty)])
+    assert gone_on.text() == "One word.\n\nElse."
+    begun_anew = folded([*seen, *decode(update(Part(text="Anew."), append=False, name="c"))])
+    assert (begun_anew.text(), begun_anew.kept) == ("Anew.", set())

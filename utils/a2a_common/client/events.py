@@ -38,7 +38,7 @@ ENDED_STATES = SETTLED_STATES - WAITING_STATES
 
 @dataclass(frozen=True, slots=True)
 class TaskSnapshot:
-    """The task as it stands: all of its artifacts follow, and replace what was seen before."""
+    """The task as it stands: all of its artifacts follow, and replace what was seen before. Where none do, that is kept."""
 
     task_id: str
     context_id: str

@@ -59,6 +59,8 @@ class TaskView:
         status: Parts of the newest status message, or of a plain message.
         origin: Which agent asks, where the status is another agent's question.
         artifacts: By id, in the order in which they began.
+        kept: Those of them that the task as it was last asked for did not show: they are what the agent said before its stream
+            broke, and stay until it sends others.
         message: Parts of a plain message; `None` where the agent made a task.
         error: Why the task failed, or why its answer is only a part.
         plan: The newest plan.
@@ -75,6 +77,7 @@ class TaskView:
     status: Sequence[ContentPart] = ()
     origin: str = ""
     artifacts: dict[str, ArtifactView] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
     message: Sequence[ContentPart] | None = None
     error: TaskError | None = None
     plan: PlanUpdated | None = None
@@ -112,11 +115,14 @@ class TaskView:
     def text(self, takes: Container[str] = ()) -> str:
         """The answer in words: the text of all artifacts, in which each file is named, else the status message's.
 
+        Where the stream broke, the status message may hold what the artifacts lack, and follows them.
+
         Args:
             takes: Media types of the files that the reading model is shown beside these words.
         """
         texts = [joined(said(part, takes) for part in artifact.parts) for artifact in self.artifacts.values()]
-        return "\n\n".join(text for text in texts if text.strip()) or self._said(takes)
+        texts = [text for text in texts if text.strip()]
+        return "\n\n".join(texts if texts and not self.kept else filter(None, [*texts, self._said(takes)]))
 
     def written_besides(self, sentence: str) -> str:
         """All that the agent wrote, artifacts and status message, but for a status message that is the sentence."""
@@ -150,7 +156,7 @@ class TaskView:
         self.heard = True
         match event:
             case TaskSnapshot():
-                self.artifacts.clear()
+                self.kept = set(self.artifacts)
                 self._place(event)
             case StatusChanged():
                 self._place(event)
@@ -173,7 +179,11 @@ class TaskView:
         known = self.artifacts.get(event.artifact_id)
         if event.append and known is not None:
             known.parts.extend(event.parts)
+            self.kept.discard(event.artifact_id)
         else:
+            for replaced in self.kept:
+                del self.artifacts[replaced]
+            self.kept.clear()
             self.artifacts[event.artifact_id] = ArtifactView(event.name, list(event.parts))
 
     def _note(

@@ -13,8 +13,10 @@ from typing import Any
 
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import SendMessageRequest
+from a2a.utils.errors import InvalidParamsError
 from google.protobuf.struct_pb2 import Struct
 
+from utils.a2a_common.handler.message_rules import check_id
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.forbidden import Forbidden
 from utils.auth.principal import PRINCIPAL, Kind, Principal
@@ -40,17 +42,31 @@ def principal_in(call: ServerCallContext) -> Principal | None:
 def check_caller(params: Any, call: ServerCallContext) -> None:
     """Give the call the tenant of its caller, and refuse what names another one, or another task than the token is for.
 
+    Where callers are not verified, the tenant is what the call names, in its path or in its parameters.
+
     Raises:
         Forbidden: It names another one.
+        InvalidParamsError: It names two, or what cannot be the name of one.
     """
     caller = principal_in(call)
     if caller is None:
+        call.tenant = _only_tenant(call.tenant, str(getattr(params, "tenant", "") or ""))
         return
     if any(name != caller.tenant for name in [call.tenant, *_named(params)] if name):
         raise Forbidden(OTHER_TENANT)
     call.tenant = caller.tenant
     if caller.kind is Kind.AGENT and caller.task and _task_of(params) not in ("", caller.task):
         raise Forbidden(OTHER_TASK)
+
+
+def _only_tenant(*named: str) -> str:
+    """The tenant that a call names, in one place or in several; empty for none."""
+    names = {name for name in named if name}
+    if len(names) > 1:
+        raise InvalidParamsError("Name one tenant.")
+    tenant = names.pop() if names else ""
+    check_id("tenant", tenant)
+    return tenant
 
 
 def _named(params: Any) -> Iterator[str]:

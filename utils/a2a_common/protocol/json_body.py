@@ -38,7 +38,9 @@ def parse(body: bytes) -> Any:
     """
     check_shape(body)
     try:
-        value = json.loads(body.decode("utf-8"), parse_int=_integer, parse_constant=_constant)
+        value = json.loads(
+            body.decode("utf-8"), parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object
+        )
     except UnicodeError:
         raise BadJson("The body is not valid UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -78,6 +80,14 @@ def _integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise BadJson(f"The body has an integer of more than {MAX_DIGITS} digits.", INVALID_PARAMS)
     return int(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, in which each name stands once: of two values, each reader may take another (RFC 8259, section 4)."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise BadJson("An object of the body has one name twice.")
+    return found
 
 
 def _constant(name: str) -> Any:

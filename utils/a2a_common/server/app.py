@@ -39,6 +39,7 @@ from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.client_faults import leave_out_client_faults
 from utils.a2a_common.server.http.event_lines import EventLines
+from utils.a2a_common.server.http.framing import FramingGuard
 from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
@@ -269,6 +270,8 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
     return [
         # a request that a stopping server gives up is answered: send it again
         Middleware(CutOff),
+        # one length for each request, so that a proxy reads the same requests as the agent
+        Middleware(FramingGuard),
         # the path without slashes at its end; a `Host` or `Origin` of elsewhere is refused
         Middleware(AddressGuard, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         # who calls: nobody who is not known passes

@@ -27,6 +27,9 @@ _NAMES = {
 }
 
 
+_RPC_ID = "rpc_id"
+
+
 def local_path(scope: Scope) -> str:
     """The path below the application's own root."""
     return str(scope["path"])[len(scope.get("root_path", "")) :] or "/"
@@ -37,19 +40,34 @@ def is_json_rpc(scope: Scope) -> bool:
     return scope.get("method") == "POST" and local_path(scope) == "/"
 
 
-def refusal(
-    scope: Scope, status: int, message: str, *, rpc_code: int = SERVER_REFUSED, rpc_id: Any = None
-) -> Response:
-    """An error response.
+def is_rpc_id(value: Any) -> bool:
+    """Whether a value can be the id of a JSON-RPC request that has one."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def note_rpc_id(scope: Scope, body: Any) -> None:
+    """Keep the id of a JSON-RPC request for whoever refuses it, also in place of an answer that was given already.
+
+    Args:
+        scope: The request's. What stands around the caller sees the note where the server gave the scope a `state`, as uvicorn does.
+        body: The request as it was parsed.
+    """
+    rpc_id = body.get("id") if isinstance(body, dict) else None
+    if is_rpc_id(rpc_id):
+        scope.setdefault("state", {})[_RPC_ID] = rpc_id
+
+
+def refusal(scope: Scope, status: int, message: str, *, rpc_code: int = SERVER_REFUSED) -> Response:
+    """An error response. For JSON-RPC it carries the id of the request, where that was noted.
 
     Args:
         scope: The request's.
         status: HTTP status. JSON-RPC answers its own errors (all but `SERVER_REFUSED`) with 200.
         message: One sentence.
         rpc_code: JSON-RPC error code.
-        rpc_id: Id of the JSON-RPC request, where it is known.
     """
     if is_json_rpc(scope):
+        rpc_id = scope.get("state", {}).get(_RPC_ID)
         body = {"jsonrpc": "2.0", "id": rpc_id, "error": {"code": rpc_code, "message": message}}
         return JSONResponse(body, status_code=status if rpc_code == SERVER_REFUSED else 200)
     name = _NAMES.get(status, "INTERNAL" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "UNKNOWN")

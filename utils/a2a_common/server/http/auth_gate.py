@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from utils.a2a_common.protocol.forbidden import Forbidden, noting_forbidden
 from utils.a2a_common.server.http.answers import local_path, refusal
+from utils.a2a_common.server.http.refused_id import read_rpc_id
 from utils.auth.authenticator import Authenticator
 from utils.auth.principal import Principal, Right, scope_for
 from utils.auth.refusal import CHECKED_AGAIN_SECONDS, AuthRefused
@@ -83,12 +84,14 @@ class AuthGate:
         try:
             caller = await self._authenticator.caller(Headers(scope=scope).getlist("authorization"))
         except AuthRefused as error:
+            await read_rpc_id(scope, receive)
             response = self._unchecked(scope) if error.unchecked else self._unknown(scope)
             log.warning("auth.refused", code=error.why.value, status=response.status_code)
             await response(scope, receive, send)
             return
         if not caller.may(agent, right):
             log.warning("auth.refused", code="scope", status=403)
+            await read_rpc_id(scope, receive)
             await self._forbidden(scope, scope_for(agent, right))(scope, receive, send)
             return
         await self._pass({**scope, "user": Known(caller)}, receive, send)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from email.message import EmailMessage
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -24,11 +24,19 @@ from utils.a2a_common.protocol.rpc_codes import (
     SERVER_REFUSED,
     VERSION_NOT_SUPPORTED,
 )
-from utils.a2a_common.server.http.answers import is_json_rpc, local_path, refusal
+from utils.a2a_common.server.http.answers import (
+    is_json_rpc,
+    is_rpc_id,
+    local_path,
+    note_rpc_id,
+    refusal,
+)
 
 _LIST_PATH = re.compile(r"/rest(?:/[^/]+)?/tasks")
 _WITHOUT_BODY = {"GET", "HEAD", "OPTIONS"}
 _BAD_STATUS = "status is not a task state, such as TASK_STATE_WORKING."
+
+_PLAIN = ("", "identity")
 
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 
@@ -44,13 +52,13 @@ class Complaint:
         status: HTTP status.
         message: One sentence for the client.
         rpc_code: JSON-RPC error code.
-        rpc_id: Id of the JSON-RPC request, where it is known.
+        headers: What the answer says besides.
     """
 
     status: int
     message: str
     rpc_code: int = SERVER_REFUSED
-    rpc_id: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class RequestGuard:
@@ -92,7 +100,8 @@ class RequestGuard:
             async with asyncio.timeout(self._seconds):
                 return await self._read_within_limit(scope, receive)
         except TimeoutError:
-            return Complaint(408, "The request's body did not arrive.")
+            # what still comes is no request
+            return Complaint(408, "The request's body did not arrive.", headers={"Connection": "close"})
 
     async def _read_within_limit(self, scope: Scope, receive: Receive) -> bytes | Complaint | None:
         too_large = Complaint(413, f"The request is larger than {self._limit} bytes.")
@@ -126,7 +135,7 @@ def _body_complaint(scope: Scope, body: bytes) -> Complaint | None:
     if not body:
         return None
     headers = Headers(scope=scope)
-    complaint = _media_type_complaint(headers.get("content-type", ""))
+    complaint = _media_type_complaint(headers.get("content-type", "")) or _coding_complaint(headers)
     if complaint is not None:
         return complaint
     try:
@@ -134,16 +143,14 @@ def _body_complaint(scope: Scope, body: bytes) -> Complaint | None:
     except BadJson as error:
         return Complaint(400, str(error), error.code)
     if is_json_rpc(scope):
+        note_rpc_id(scope, value)
         return _rpc_complaint(value, headers.get("a2a-version", ""))
     return _rest_complaint(value)
 
 
 async def _refuse(complaint: Complaint, scope: Scope, receive: Receive, send: Send) -> None:
-    answer = refusal(
-        scope, complaint.status, complaint.message, rpc_code=complaint.rpc_code, rpc_id=complaint.rpc_id
-    )
-    if complaint.status == HTTPStatus.REQUEST_TIMEOUT:
-        answer.headers["Connection"] = "close"  # what still comes is no request
+    answer = refusal(scope, complaint.status, complaint.message, rpc_code=complaint.rpc_code)
+    answer.headers.update(complaint.headers)
     await answer(scope, receive, send)
 
 
@@ -174,6 +181,14 @@ def _media_type_complaint(content_type: str) -> Complaint | None:
     return Complaint(415, "Send Content-Type: application/json.")
 
 
+def _coding_complaint(headers: Headers) -> Complaint | None:
+    """A body comes as it is. A packed one would have to be unpacked to know its size; who sends one is told what is taken (RFC 7694)."""
+    if headers.get("content-encoding", "").strip().lower() in _PLAIN:
+        return None
+    told = "Send the body as it is: no Content-Encoding is taken."
+    return Complaint(415, told, headers={"Accept-Encoding": "identity"})
+
+
 def _rpc_complaint(body: Any, version: str) -> Complaint | None:
     """A JSON-RPC request is an object of the members of JSON-RPC, with an id, parameters in an object, and an existing status for ListTasks.
 
@@ -184,17 +199,16 @@ def _rpc_complaint(body: Any, version: str) -> Complaint | None:
         return _bad("Send one request as an object: batches are not supported.", INVALID_REQUEST)
     if not isinstance(body, dict):
         return _bad("A JSON-RPC request is an object.", INVALID_REQUEST)
-    rpc_id = body.get("id") if _is_id(body.get("id")) else None
     if told := _envelope_complaint(body):
-        return _bad(told, INVALID_REQUEST, rpc_id)
+        return _bad(told, INVALID_REQUEST)
     if "params" in body and not isinstance(body["params"], dict):
-        return _bad("params must be an object.", INVALID_PARAMS, rpc_id)
+        return _bad("params must be an object.", INVALID_PARAMS)
     legacy = _legacy_complaint(body, version)
     if legacy is not None:
-        return _bad(legacy[1], legacy[0], rpc_id)
+        return _bad(legacy[1], legacy[0])
     status = body.get("params", {}).get("status")
     if body.get("method") == "ListTasks" and status is not None and not _is_state(str(status)):
-        return _bad(_BAD_STATUS, INVALID_PARAMS, rpc_id)
+        return _bad(_BAD_STATUS, INVALID_PARAMS)
     return None
 
 
@@ -207,15 +221,11 @@ def _envelope_complaint(body: dict[str, Any]) -> str:
         return 'The member "method" must name an operation, such as SendMessage.'
     if "id" not in body:
         return "Give the request an id: every operation has an answer."
-    if body["id"] is not None and not _is_id(body["id"]):
+    if body["id"] is not None and not is_rpc_id(body["id"]):
         return 'The member "id" must be a string or an integer.'
     if body.keys() - _MEMBERS:
         return "A JSON-RPC request has no members but jsonrpc, id, method and params."
     return ""
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _legacy_complaint(body: dict[str, Any], version: str) -> tuple[int, str] | None:
@@ -258,8 +268,8 @@ def _list_query_complaint(query: str) -> Complaint | None:
     return None if all(_is_state(status) for status in asked) else _bad(_BAD_STATUS, INVALID_PARAMS)
 
 
-def _bad(message: str, rpc_code: int, rpc_id: Any = None) -> Complaint:
-    return Complaint(400, message, rpc_code, rpc_id)
+def _bad(message: str, rpc_code: int) -> Complaint:
+    return Complaint(400, message, rpc_code)
 
 
 def _is_state(name: str) -> bool:
