@@ -7,8 +7,10 @@ returns that as if nobody had canceled. psycopg's pool waits so for a connection
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 AGAIN_SECONDS = 5.0
 """Time after which a task that has not ended is canceled once more."""
@@ -34,6 +36,26 @@ def _asked() -> int:
     """How often the running task was canceled, without what took its cancellation back, as `asyncio.timeout` does."""
     task = asyncio.current_task()
     return task.cancelling() if task is not None else 0
+
+
+async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Await work that must not stop half way, such as giving back what others wait for. It has to bound itself.
+
+    Raises:
+        asyncio.CancelledError: Whoever waits was canceled meanwhile, and the work has ended since. An error of the work
+            goes before that.
+    """
+    task = asyncio.ensure_future(work)
+    canceled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            canceled = error
+    result = task.result()
+    if canceled is not None:
+        raise canceled
+    return result
 
 
 async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, again: float = AGAIN_SECONDS) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from utils.cancellation import Cancellation, end_tasks
+from utils.cancellation import Cancellation, end_tasks, to_its_end
 
 
 async def test_a_task_that_loses_a_cancellation_is_canceled_again() -> None:
@@ -68,3 +68,46 @@ async def test_a_cancellation_that_was_taken_back_is_none() -> None:
         async with asyncio.timeout(0):
             await asyncio.Event().wait()
     cancellation.check()
+
+
+async def test_work_that_must_not_stop_half_way_ends_before_whoever_waits_for_it_is_canceled() -> None:
+    begun, may_end, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        await may_end.wait()
+        done.set()
+
+    task = asyncio.create_task(to_its_end(work()))
+    await begun.wait()
+    for _ in range(2):
+        task.cancel()
+        await asyncio.sleep(0)
+    assert not task.done()
+    may_end.set()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert done.is_set()
+
+
+async def test_what_such_work_raises_is_told_rather_than_the_cancel() -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        await may_end.wait()
+        raise ValueError
+
+    task = asyncio.create_task(to_its_end(work()))
+    await begun.wait()
+    task.cancel()
+    may_end.set()
+    await asyncio.wait([task])
+    assert isinstance(task.exception(), ValueError)
+
+
+async def test_what_such_work_returns_is_returned() -> None:
+    async def work() -> int:
+        return 3
+
+    assert await to_its_end(work()) == 3

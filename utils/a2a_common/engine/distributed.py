@@ -25,6 +25,7 @@ from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
 from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
 from utils.a2a_common.tasks.writer import SUSPENDED, TaskWriter
+from utils.cancellation import to_its_end
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy
 from utils.persistence.runs import RunStore
 
@@ -204,15 +205,8 @@ class DistributedEngine(TurnEngine):
             if job is not None:
                 job.work = self._spawn(self._run(job), context=job.context)
                 await asyncio.wait([job.work])
-        except asyncio.CancelledError:
-            await asyncio.wait([opening])
-            if isinstance(opening.exception(), StorageError):
-                raise PutBack from opening.exception()
-            job = opening.result()
-            if job is not None:
-                await self._end_early(job, canceled=queued.canceled())
-            if _is_put_off(job):
-                raise PutBack from None
+        except asyncio.CancelledError:  # its user cancels it, and the worker ends while it is canceled
+            await to_its_end(self._end_early(opening, canceled=queued.canceled()))
             raise
         if _is_put_off(job):
             raise PutBack
@@ -239,12 +233,24 @@ class DistributedEngine(TurnEngine):
         job.accepted.set()
         return job
 
-    async def _end_early(self, job: Job, *, canceled: bool) -> None:
-        """Stop a run: its task is canceled, or this worker ends."""
+    async def _end_early(self, opening: asyncio.Task[Job | None], *, canceled: bool) -> None:
+        """Stop a run: its task is canceled, or this worker ends.
+
+        Raises:
+            PutBack: It goes on elsewhere.
+        """
+        await asyncio.wait([opening])
+        if isinstance(opening.exception(), StorageError):
+            raise PutBack from opening.exception()
+        job = opening.result()
+        if job is None:
+            return
         if canceled:
             await self._stop(job, stored_call(job.turn))
         else:
             await self._put_one_off(job)
+        if _is_put_off(job):
+            raise PutBack
 
     def _forget(self, job: Job) -> None:
         """Nothing of the turn is left in this process."""

@@ -1,17 +1,28 @@
-"""Locks that a process holds for a while, on one connection of its own; they end with it, however it ends."""
+"""Locks that a process holds for a while, on one connection of its own; they end with it, however it ends.
+
+Nobody who is canceled interrupts a question to the server: its answer tells who has a lock, and a connection on which a
+question was interrupted twice is lost, with the locks of all others. So each question is a task of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
 
+from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.postgres.errors import storage_errors
 from utils.persistence.postgres.pool import Connection, PostgresPool
 
 LOOK_SECONDS = 1.0
 """Pause between two tries to have a lock that another process holds."""
+
+TAKE = "SELECT pg_try_advisory_lock(%s)"
+GIVE_BACK = "SELECT pg_advisory_unlock(%s)"
+
+Result = TypeVar("Result")
 
 
 class SessionLocks:
@@ -21,6 +32,7 @@ class SessionLocks:
         self._pool = pool
         self._connection: Connection | None = None
         self._opening = asyncio.Lock()
+        self._asking: set[asyncio.Task[Any]] = set()
 
     @asynccontextmanager
     async def held(
@@ -33,7 +45,7 @@ class SessionLocks:
             on_wait: Awaited once where the lock is not to be had at once.
         """
         told = on_wait is None
-        while not await self._took(number):
+        while (connection := await self._taken(number)) is None:
             if on_wait is not None and not told:
                 told = True
                 await on_wait()
@@ -41,25 +53,55 @@ class SessionLocks:
         try:
             yield
         finally:
-            with suppress(StorageError):  # the lock went with its connection
-                await self._ask("SELECT pg_advisory_unlock(%s)", number)
+            await asyncio.wait([self._spawn(self._give_back(number, connection))])
 
-    async def _took(self, number: int) -> bool:
+    async def _taken(self, number: int) -> Connection | None:
+        """The connection that has the lock now, or `None`. Whoever is canceled meanwhile leaves no lock behind."""
+        taking = self._spawn(self._take(number))
+        try:
+            await asyncio.wait([taking])
+        except asyncio.CancelledError:
+            self._spawn(self._undo(number, taking))
+            raise
+        return taking.result()
+
+    async def _undo(self, number: int, taking: asyncio.Task[Connection | None]) -> None:
+        connection = await taking
+        if connection is not None:
+            await self._give_back(number, connection)
+
+    async def _take(self, number: int) -> Connection | None:
         with suppress(StorageError):
-            return await self._ask("SELECT pg_try_advisory_lock(%s)", number)
-        return False
+            async with self._opening:
+                if self._connection is None or self._connection.closed:
+                    self._connection = await self._pool.connect()
+                connection = self._connection
+            if await _answer(connection, TAKE, number):
+                return connection
+        return None
+
+    async def _give_back(self, number: int, connection: Connection) -> None:
+        """Give a lock back, unless it went with its connection: another task may have it on the next one."""
+        with suppress(StorageError):
+            if not connection.closed:
+                await _answer(connection, GIVE_BACK, number)
+
+    def _spawn(self, question: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+        task = asyncio.get_running_loop().create_task(question)
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+        return task
 
     async def close(self) -> None:
         """Give up every lock. Safe to call twice."""
+        await end_tasks(self._asking)
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
 
-    async def _ask(self, query: str, number: int) -> bool:
-        async with self._opening:
-            if self._connection is None or self._connection.closed:
-                self._connection = await self._pool.connect()
-            with storage_errors():
-                cursor = await self._connection.execute(query.encode(), (number,))
-                row = await cursor.fetchone()
-        return bool(row and row[0])
+
+async def _answer(connection: Connection, query: str, number: int) -> bool:
+    with storage_errors():
+        cursor = await connection.execute(query.encode(), (number,))
+        row = await cursor.fetchone()
+    return bool(row and row[0])
