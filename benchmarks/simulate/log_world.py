@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from a2a.types.a2a_pb2 import Role, Task, TaskState
+from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
 
 from benchmarks.simulate.facts import Reading, Request, Run, Stored
@@ -208,7 +208,8 @@ class LogWorld:
             return "settled before"
         try:
             if writer.head is not None:
-                await writer.add_message(message)
+                if not await self._joins(writer, message):
+                    return ""
             elif script.ending != "message":
                 await writer.append(task_of(ids, message))
             if script.ending != "message":
@@ -227,6 +228,15 @@ class LogWorld:
             if not writer.settled and writer.head is not None:
                 await writer.append(status_of(ids, TaskState.TASK_STATE_CANCELED))
         return "said" if script.ending == "message" else "settled"
+
+    async def _joins(self, writer: TaskWriter, message: Message) -> bool:
+        """Let a message join its task; `False` where it is refused, so that its user sends it again."""
+        try:
+            await writer.add_message(message)
+        except StorageError:
+            self.setting.trace.note("world", f"{message.message_id} is refused")
+            return False
+        return True
 
     # readers
 

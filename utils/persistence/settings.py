@@ -114,7 +114,7 @@ class DatabaseSettings(EnvSettings):
         5,
         alias="DATABASE_WAIT_SECONDS",
         gt=0,
-        description="How long a request waits while DATABASE_URL cannot be reached, after which it fails.",
+        description="How long a request waits while DATABASE_URL cannot be reached, or for a lock there, after which it fails.",
     )
     migrate: Migrate = Field(
         Migrate.START,

@@ -24,7 +24,7 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
 from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
-from utils.a2a_common.tasks.writer import SUSPENDED, TaskWriter
+from utils.a2a_common.tasks.writer import SUSPENDED
 from utils.cancellation import to_its_end
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy
 from utils.persistence.runs import RunStore
@@ -141,7 +141,7 @@ class DistributedEngine(TurnEngine):
         if await self.works_on(turn.task_id, turn.owner):
             await self._check_same(turn)
             return
-        accepting = self._spawn(self._accept(turn))
+        accepting = self._spawn(self._unless_taken(turn, self._accept(turn)))
         self._accepts.add(accepting)
         accepting.add_done_callback(self._accepts.discard)
         await asyncio.shield(accepting)
@@ -171,22 +171,28 @@ class DistributedEngine(TurnEngine):
                 raise Overloaded(self._pace.retry_after(place.load.waiting))
             job = Job(turn, None, contextvars.copy_context())
             try:
-                writer = await self._store_alone(job)
-                if writer is not None:
-                    await self._runner.accept(turn, writer)
+                if await self._store_alone(job):
                     await place.take(job.resumed)
             finally:
                 if job.writer is not None:
                     job.writer.hand_on()
 
-    async def _store_alone(self, job: Job) -> TaskWriter | None:
-        """Store a turn, or nothing of it. Once it is stored it is run, if need be as a stray: its task is shown."""
+    async def _store_alone(self, job: Job) -> bool:
+        """Store a turn and show its task, or nothing of it; `False` where it has ended in another process.
+
+        Once it is stored it is run, if need be as a stray.
+        """
         try:
-            return await self._store(job)
+            writer = await self._store(job)
+            if writer is not None:
+                await self._runner.accept(job.turn, writer)
         except Exception:
             if not job.kept:
                 await self._remove(job)
+            elif job.fenced:
+                await self._remove_late(job)
             raise
+        return writer is not None
 
     async def _work(self, queued: QueuedTurn) -> None:
         """Run a turn of the queue to its end.
@@ -224,6 +230,9 @@ class DistributedEngine(TurnEngine):
         writer = await self._claim(job)
         try:
             await writer.add_message(turn.request.message)
+        except Fenced:  # another replica has taken it meanwhile
+            writer.release()
+            return None
         except BaseException:
             writer.release()
             raise
@@ -272,19 +281,34 @@ class DistributedEngine(TurnEngine):
 
     async def _canceled(self, task_id: str, owner: str, call: ServerCallContext) -> bool:
         """Cancel a task; `False` where another replica began its next turn meanwhile."""
-        head = await self._tasks.head(task_id, owner)
-        if head is not None and head.status.state in TERMINAL:
-            raise TaskNotCancelableError
-        await self._take_away(task_id)
-        head = await self._tasks.head(task_id, owner)
-        if head is not None and head.status.state == TaskState.TASK_STATE_CANCELED:
+        if await self._was_canceled(task_id, owner):
             return True
-        if _is_new(head):
-            await self._cancel_unbegun(task_id, owner)
-        else:
-            await self._cancel_without_run(task_id, owner, call)
+        await self._take_away(task_id)
+        if await self._was_canceled(task_id, owner):
+            return True
+        head = await self._tasks.head(task_id, owner)
+        try:
+            if _is_new(head):
+                await self._cancel_unbegun(task_id, owner)
+            else:
+                await self._cancel_without_run(task_id, owner, call)
+        except TaskNotCancelableError:
+            return await self._was_canceled(task_id, owner)
         head = await self._tasks.head(task_id, owner)
         return head is None or head.status.state in TERMINAL
+
+    async def _was_canceled(self, task_id: str, owner: str) -> bool:
+        """Whether a task has been canceled meanwhile, by this cancel or by one at another replica.
+
+        Raises:
+            TaskNotCancelableError: It has ended otherwise.
+        """
+        head = await self._tasks.head(task_id, owner)
+        if head is None or head.status.state not in TERMINAL:
+            return False
+        if head.status.state != TaskState.TASK_STATE_CANCELED:
+            raise TaskNotCancelableError
+        return True
 
     async def _take_away(self, task_id: str) -> None:
         """Wait until no replica runs a turn of a task, and none will."""

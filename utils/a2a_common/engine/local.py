@@ -115,7 +115,7 @@ class LocalEngine(TurnEngine):
         job = Job(turn, call, contextvars.copy_context())
         self._join(job)
         self._begin_next()
-        await asyncio.shield(self._spawn(self._accept(job)))
+        await asyncio.shield(self._spawn(self._unless_taken(turn, self._accept(job))))
 
     async def drain(self, grace: float) -> None:
         """Take no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.

@@ -47,7 +47,7 @@ class PostgresQueueTables:
         )
 
     async def _configure(self, connection: Any) -> None:
-        await connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
+        await self._pool.prepare(connection)
         await connection.commit()
 
     @asynccontextmanager
@@ -69,7 +69,7 @@ class PostgresQueueTransaction:
         self.connection = connection
 
     async def lock(self, number: int, *, shared: bool = False) -> None:
-        """Wait for a lock."""
+        """Wait for a lock, as long as for one on a table."""
         take = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
         await self.connection.execute(sql.SQL("SELECT {}(%s)").format(sql.Identifier(take)), (number,))
 

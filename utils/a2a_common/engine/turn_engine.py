@@ -26,12 +26,13 @@ from utils.a2a_common.engine.unfinished_turns import (
     interrupt,
     suspend,
 )
+from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.statuses import copy_of
 from utils.a2a_common.tasks.turn import Turn, encode_turn
 from utils.a2a_common.tasks.writer import TaskWriter
-from utils.errors import Draining, PlatformError, StorageError, TooManyRequests
+from utils.errors import Draining, PlatformError, StorageError, TaskBusy, TooManyRequests
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
@@ -242,6 +243,21 @@ class TurnEngine(ABC):
             if job.work is None and job.task is not None:
                 self._abandon(job.turn.task_id)
         await self._stop_run(job)
+
+    async def _unless_taken(self, turn: Turn, accepting: Coroutine[Any, Any, None]) -> None:
+        """Accept a turn; where another process takes its task meanwhile, only if its message has joined the task.
+
+        Raises:
+            TaskBusy: It has not, and the task goes on: it is about to be canceled.
+            UnsupportedOperationError: It has not, and the task has ended.
+        """
+        try:
+            await accepting
+        except Fenced:
+            head = await self._tasks.head(turn.task_id, turn.owner)
+            if not has_received(turn, head):
+                check_open(head)
+                raise TaskBusy from None
 
     async def _store(self, job: Job) -> TaskWriter | None:
         """Store a turn, and let its message join its task; `None` where it has ended in another process."""

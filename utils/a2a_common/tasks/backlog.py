@@ -56,7 +56,7 @@ class Waiting:
         record: The event; `None` for a row alone.
         row: The head to store with it, if any.
         held: The entry, where readers see it only when it is stored.
-        head: The head after a held entry.
+        head: The head after a held entry, or after a message that joins.
         done: Resolved when it is stored, for the one who waits for it.
     """
 
@@ -84,6 +84,11 @@ class Waiting:
         return self.held is not None and self.held.settles and not self.cuts_short
 
     @property
+    def joins(self) -> bool:
+        """Whether it lets a message join the task, which waits for that."""
+        return self.record is None
+
+    @property
     def due(self) -> bool:
         """Whether it is stored at once: somebody waits for that, or it changes the state that other processes read."""
         return self.held is not None or self.row is not None
@@ -108,12 +113,14 @@ class Outcomes:
 
     Attributes:
         refused: The store takes nothing more of this attempt.
-        failed: The storage failed.
+        failed: The storage failed, and has not got what waits.
+        doubtful: The storage failed, and may have the first of what waits or not.
         left: The backlog does not use the live log any more.
     """
 
     refused: Callable[[], None]
     failed: Callable[[StorageError | None], None]
+    doubtful: Callable[[StorageError], None]
     left: Callable[[LiveLog], None]
 
 
@@ -154,6 +161,10 @@ class Backlog:
         if self._live.storing is None:
             self._live.users += 1
             self._live.storing = asyncio.create_task(self._run())
+
+    def waiting(self) -> list[Waiting]:
+        """What is in the line."""
+        return list(self._waiting)
 
     def clear(self) -> list[Waiting]:
         """Take everything out of the line."""
@@ -221,6 +232,8 @@ class Backlog:
             if item.held is not None:
                 self.held = False
                 self._live.publish(item.held, item.size, item.head)
+            elif item.head is not None:
+                self._live.join(item.head)
             item.resolve()
 
     async def _is_stored(self, write: Write, batch: list[Waiting], error: StorageError) -> bool:
@@ -235,7 +248,7 @@ class Backlog:
                 break
             except StorageError:
                 if not batch[-1].completes:
-                    self._outcomes.failed(error)
+                    self._outcomes.doubtful(error)
                     return False
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)

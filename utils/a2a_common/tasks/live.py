@@ -122,6 +122,11 @@ class LiveLog:
         self._trim()
         self.notify()
 
+    def join(self, head: Task) -> None:
+        """A message has joined the task."""
+        self.head = head
+        self.notify()
+
     def store(self, sequence: int) -> None:
         """All entries up to `sequence` are stored."""
         self.stored = sequence

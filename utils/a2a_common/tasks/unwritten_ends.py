@@ -1,4 +1,4 @@
-"""Ends of tasks that could not be stored: tried again until they are."""
+"""Ends of tasks that could not be stored, and messages to be taken back: tried again until they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
 
 @dataclass(frozen=True, slots=True)
 class UnwrittenEnd:
-    """The end of a task.
+    """The end of a task; or the task as it was before a message that was refused, though it may be stored.
 
     Attributes:
         write: What stores it.
@@ -125,5 +125,7 @@ class UnwrittenEnds:
 
     async def _is_this(self, write: Write) -> bool:
         """Whether the end that the store has is this one, whose confirmation was lost."""
+        if not write.records:  # a message to be taken back: the task has gone on to its end
+            return False
         stored = await self._store.look(write.task_id, write.owner)
         return stored is not None and stored.last == write.records[-1].sequence

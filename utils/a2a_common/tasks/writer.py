@@ -2,7 +2,8 @@
 
 Events wait in a line and are stored in batches, one after the other; readers see most of them before. The first task
 and an event that settles the turn are seen only when they and all before them are stored. A batch that cannot be stored
-ends this attempt and its task, and no other.
+ends this attempt and its task, and no other. A message that cannot join the task is refused: it ends the attempt, and
+leaves the task as it was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Task
@@ -18,12 +20,12 @@ from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
 from utils.a2a_common.tasks.begun_effects import BegunEffects
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
 from utils.a2a_common.tasks.live import Cut, LiveLog
-from utils.a2a_common.tasks.statuses import NOT_STORED, storage_end
+from utils.a2a_common.tasks.statuses import NOT_STORED, copy_of, storage_end
 from utils.a2a_common.tasks.stored_form import record_of, row_of
 from utils.a2a_common.tasks.transitions import Applied, Refused, apply, begin, join_history, replay
 from utils.a2a_common.tasks.unwritten_ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.errors import StorageError
-from utils.persistence.task_log_store import Record, TaskLogStore, Write
+from utils.persistence.task_log_store import Record, Row, TaskLogStore, Write
 
 NUMBERS = 2**32
 """Sequence numbers that one attempt may use. Each attempt after the first event has its own, so that a reader that saw an
@@ -74,7 +76,7 @@ class TaskWriter:
         self._last = live.last
         self._numbers_from = attempt * NUMBERS if live.last else 0
         self._lock = asyncio.Lock()
-        outcomes = Outcomes(self._give_up, self._fail, around.leave)
+        outcomes = Outcomes(self._give_up, self._fail, self._doubt, around.leave)
         self._backlog = Backlog(live, attempt, around.store, outcomes)
         self._failure = StorageError(NOT_STORED)
 
@@ -121,16 +123,17 @@ class TaskWriter:
         Raises:
             Fenced: A later attempt writes.
             Suspended: The turn is kept for later.
-            StorageError: The storage failed.
+            StorageError: The storage failed. The task stays as it was.
         """
         async with self._lock:
             await self._seen()
-            if self.head is None or self.settled or not join_history(self.head, message):
+            joined = copy_of(self.head)
+            if joined is None or self.settled or not join_history(joined, message):
                 return
-            item = Waiting(self._last, None, row_of(self.head, self._live.owner, self._last))
+            item = Waiting(self._last, None, row_of(joined, self._live.owner, self._last), head=joined)
             self._backlog.add(item)
-            self._live.notify()
             await item.stored()
+            self.head = joined
 
     def suspend(self, last: Event | None) -> None:
         """Leave the turn to another process or to the next start.
@@ -241,10 +244,21 @@ class TaskWriter:
         own_end = None
         if self.reason != SUSPENDED:
             self._lose(STORAGE)
-            own_end = self._end_task(waiting)
+            if not _is_message(waiting):
+                own_end = self._end_task(waiting)
         for item in waiting:
             item.resolve(None if item is own_end else self._error())
         self._live.notify()
+
+    def _doubt(self, error: StorageError) -> None:
+        """The storage failed, and may have what it was to store: a message that is refused now is taken back there."""
+        head, waiting = self._live.head, self._backlog.waiting()
+        self._fail(error)
+        if head is not None and _is_message(waiting):
+            self._live.users += 1
+            leave = partial(self._around.leave, self._live)
+            as_before = self._write((), row_of(head, self._live.owner, self._last))
+            self._around.ends.keep(UnwrittenEnd(as_before, leave, leave))
 
     def _end_task(self, waiting: list[Waiting]) -> Waiting | None:
         """Let the task end in memory; its own end that waits to be stored is kept, unless it was to complete the task."""
@@ -316,11 +330,20 @@ class TaskWriter:
 
     def _end(self, item: Waiting) -> Write:
         assert item.record is not None
+        return self._write((item.record,), item.row)
+
+    def _write(self, records: tuple[Record, ...], row: Row | None) -> Write:
+        """What is stored as soon as that is possible, whatever is stored by then."""
         return Write(
             task_id=self._live.task_id,
             owner=self._live.owner,
             attempt=self.attempt,
             after=None,
-            records=(item.record,),
-            row=item.row,
+            records=records,
+            row=row,
         )
+
+
+def _is_message(waiting: list[Waiting]) -> bool:
+    """Whether nothing waits but a message that joins the task."""
+    return bool(waiting) and waiting[-1].joins

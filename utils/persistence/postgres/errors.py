@@ -12,6 +12,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.persistence.database_failures import StorageHeld
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +21,15 @@ FILE = "postgresql"
 
 UNREACHABLE = "The database cannot be reached. Try again in a moment."
 FAILED = "The database failed. Try again."
+
+
+class DatabaseHeld(StorageHeld):
+    """A statement waited for a lock, as on a table, for as long as it may."""
+
+    sentence = (
+        "The database could not be used, since somebody else holds a lock that this waited for. End what holds it, such as a "
+        "change of a table or a transaction that was left open, and try again."
+    )
 
 
 class DatabaseUnreachable(StorageError):
@@ -46,6 +56,8 @@ def storage_errors() -> Iterator[None]:
 def _meaning(error: Exception) -> StorageError:
     if isinstance(error, psycopg.errors.DiskFull):
         return StorageFull()
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return DatabaseHeld()
     if is_lost(error):
         return DatabaseUnreachable(UNREACHABLE)
     return StorageError(FAILED)

@@ -138,8 +138,11 @@ async def _set_up_checkpoints(pool: PostgresPool, agent: str) -> None:
     """
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-    with storage_errors():
-        saver = AsyncPostgresSaver(cast("Any", pool.pool))
-        if (await version_of(pool)).checkpoints >= len(saver.MIGRATIONS):
-            raise SettingsError(VARIABLE, NEWER.format(agent=agent))
-        await saver.setup()
+    if (await version_of(pool)).checkpoints >= len(AsyncPostgresSaver.MIGRATIONS):
+        raise SettingsError(VARIABLE, NEWER.format(agent=agent))
+    connection = await pool.connect(wait_seconds=0)  # an index is made while others write
+    try:
+        with storage_errors():
+            await AsyncPostgresSaver(cast("Any", connection)).setup()
+    finally:
+        await connection.close()

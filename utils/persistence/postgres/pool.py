@@ -6,6 +6,7 @@ Import this module only where DATABASE_URL is set: it imports the driver.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -80,7 +81,7 @@ class PostgresPool:
 
     Attributes:
         schema: Name of the agent's schema, not quoted.
-        wait_seconds: How long one who needs a connection waits for the server.
+        wait_seconds: How long one who needs a connection waits for the server, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
     """
 
@@ -157,7 +158,19 @@ class PostgresPool:
             raise await refusal(error, conninfo) from error
 
     async def _configure(self, connection: Connection) -> None:
-        await connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
+        await self.prepare(connection)
+
+    async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
+        """Let a connection look for tables in the agent's schema, and wait for a lock no longer than one waits for the server.
+
+        Args:
+            connection: The connection.
+            wait_seconds: How long it waits instead; 0 for as long as it takes.
+        """
+        seconds = self.wait_seconds if wait_seconds is None else wait_seconds
+        settings = sql.SQL("SET search_path TO {}; SET lock_timeout TO {}")
+        milliseconds = math.ceil(seconds * 1000)
+        await connection.execute(settings.format(sql.Identifier(self.schema), sql.Literal(milliseconds)))
 
     async def close(self) -> None:
         """Close every connection that is not in use, and those in use when they come back. Safe to call twice."""
@@ -235,8 +248,11 @@ class PostgresPool:
                     raise
                 await asyncio.sleep(FIRST_PAUSE)
 
-    async def connect(self) -> Connection:
+    async def connect(self, *, wait_seconds: float | None = None) -> Connection:
         """A direct connection outside the pool, in autocommit: for what belongs to a session. The caller closes it.
+
+        Args:
+            wait_seconds: How long a statement waits for a lock; 0 for as long as it takes, as long as the pool's where unset.
 
         Raises:
             StorageError: The server cannot be reached.
@@ -244,7 +260,7 @@ class PostgresPool:
         with storage_errors():
             connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
             try:
-                await self._configure(connection)
+                await self.prepare(connection, wait_seconds=wait_seconds)
             except BaseException:
                 await connection.close()
                 raise

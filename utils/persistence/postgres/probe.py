@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from utils.errors import StorageError
-from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.postgres.pool import Connection, PostgresPool
 from utils.persistence.postgres.startup import READ_ONLY_QUERY
 
 FRESH_SECONDS = 2.0
@@ -24,7 +24,22 @@ READ_ONLY = (
     "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL can only be read, as a standby is, or a full one of some "
     "providers. This process goes on by itself when it can be written again."
 )
+HELD = (
+    "Tasks cannot be stored: somebody holds a lock on a table of this agent in the PostgreSQL database at DATABASE_URL, as an "
+    "ALTER TABLE or a transaction that was left open does. End it; pg_locks tells who it is. This process goes on by itself then."
+)
 """What an operator is told. The address is not quoted: it may hold a name or a password."""
+
+
+_HELD_QUERY = """
+SELECT EXISTS (
+    SELECT FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
+    WHERE pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND pg_class.relnamespace = to_regnamespace(quote_ident(%s)) AND pg_class.relkind IN ('r', 'p') AND pg_locks.granted
+        AND pg_locks.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+)
+"""
+"""Whether nobody can write a table of a schema. It waits for no lock itself."""
 
 
 class PoolProbe:
@@ -51,10 +66,18 @@ class PoolProbe:
     async def _ask(self) -> None:
         try:
             async with self._pool.connection() as connection:
-                row = await (await connection.execute(READ_ONLY_QUERY)).fetchone()
-            self._problem = READ_ONLY if row is not None and row[0] else ""
+                if await _holds(connection, READ_ONLY_QUERY):
+                    self._problem = READ_ONLY
+                else:
+                    held = await _holds(connection, _HELD_QUERY, self._pool.schema)
+                    self._problem = HELD if held else ""
         except StorageError:
             self._problem = AWAY
         finally:
             self._asked = time.monotonic()
             self._running = None
+
+
+async def _holds(connection: Connection, query: str, *values: str) -> bool:
+    row = await (await connection.execute(query.encode(), values)).fetchone()
+    return row is not None and bool(row[0])
