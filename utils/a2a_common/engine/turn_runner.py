@@ -13,6 +13,7 @@ from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
 from utils.a2a_common.engine.event_queue import LogQueue
 from utils.a2a_common.tasks.begun_effects import BegunEffects
+from utils.a2a_common.tasks.foreign_code import foreign_code
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import (
@@ -168,7 +169,8 @@ class TurnRunner:
         """Run the executor; its failure where it raised."""
         effects.enter()
         try:
-            await self._executor.execute(context, queue)
+            with foreign_code():
+                await self._executor.execute(context, queue)
         except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
             return failure_of(error)
         return None
