@@ -12,6 +12,25 @@ from utils.a2a_common.graph.tool_thread import in_own_thread
 from utils.a2a_common.tasks.foreign_code import foreign_code
 
 
+class UnusableResult(TypeError):
+    """A tool returned what no graph can take in."""
+
+
+def usable(result: Any) -> Any:
+    """What a tool returned.
+
+    Raises:
+        UnusableResult: It is a list with changes of the state.
+    """
+    from langgraph.types import Command
+
+    if isinstance(result, list | tuple) and any(isinstance(each, Command) for each in result):
+        raise UnusableResult(
+            "A tool returns one `Command`, with all its changes: it returned a list of them."
+        )
+    return result
+
+
 def contained(tool: BaseTool) -> BaseTool:
     """The tool, which runs in a thread of its own where it is not `async`, and raises an `Exception` whatever its code raises.
 
@@ -45,6 +64,6 @@ def _contained(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitab
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
         with foreign_code():
-            return await function(*args, **named)
+            return usable(await function(*args, **named))
 
     return call
