@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langgraph.graph import END, START, StateGraph
 
-from tests.e2e.agents.peers import ask, connected
+from tests.e2e.agents.peers import ask, connected, message
+from tests.e2e.cli.command import finish, start_program
+from tests.ports import free_port
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.client.connection import http_client
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
@@ -166,3 +172,34 @@ async def test_a_tool_that_raises_an_interrupt_ends_its_call_alone() -> None:
         failed = await ask(client, "Leave.")
         answered = await ask(client, "Are you there?")
     assert (failed.state, answered.state) == ("failed", "completed")
+
+
+@pytest.mark.processes
+async def test_control_c_ends_the_process_while_a_tool_runs(tmp_path: Path) -> None:
+    port = free_port()
+    process = await start_program(
+        ("-m", "tests.e2e.agents.waiter"), "--port", str(port), home=tmp_path, SHUTDOWN_GRACE_SECONDS="0"
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        async with asyncio.timeout(60), http_client(url) as http:
+            while not await _is_ready(http, url):
+                await asyncio.sleep(0.02)
+            async with connected(url) as client:
+                async for event in client.send_message(message("Wait for the train")):
+                    if "ToolStarted" in str(event) or "tool_started" in str(event):
+                        process.send_signal(signal.SIGINT)
+                        break
+        done = await finish(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert done.code in (0, 130)
+    assert "Traceback" not in done.err
+
+
+async def _is_ready(http: httpx.AsyncClient, url: str) -> bool:
+    try:
+        return (await http.get(f"{url}/readyz")).is_success
+    except httpx.TransportError:
+        return False

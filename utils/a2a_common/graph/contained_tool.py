@@ -8,27 +8,9 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 
+from utils.a2a_common.graph.tool_result import usable
 from utils.a2a_common.graph.tool_thread import in_own_thread
 from utils.a2a_common.tasks.foreign_code import foreign_code
-
-
-class UnusableResult(TypeError):
-    """A tool returned what no graph can take in."""
-
-
-def usable(result: Any) -> Any:
-    """What a tool returned.
-
-    Raises:
-        UnusableResult: It is a list with changes of the state.
-    """
-    from langgraph.types import Command
-
-    if isinstance(result, list | tuple) and any(isinstance(each, Command) for each in result):
-        raise UnusableResult(
-            "A tool returns one `Command`, with all its changes: it returned a list of them."
-        )
-    return result
 
 
 def contained(tool: BaseTool) -> BaseTool:

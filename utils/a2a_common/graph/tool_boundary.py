@@ -18,9 +18,10 @@ from langgraph.types import Command
 
 from utils.a2a_common.graph.call_outcome import CallOutcome
 from utils.a2a_common.graph.call_recorder import CallRecorder
-from utils.a2a_common.graph.contained_tool import UnusableResult, contained
+from utils.a2a_common.graph.contained_tool import contained
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import ToolEvent, published_events
+from utils.a2a_common.graph.tool_result import UnusableResult
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.a2a_common.tasks.begun_effects import forget_effect, note_cut, note_effect
 from utils.errors import (
