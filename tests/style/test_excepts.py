@@ -23,6 +23,7 @@ AGENT_HOOK = (
 )
 TOOL = (
     "utils/a2a_common/graph/tool_boundary.py::ToolBoundary",
+    "utils/a2a_common/graph/tool_boundary.py::_recorded",  # what it returned is written by code of its own
     "utils/a2a_common/graph/tool_thread.py::_work",  # raised again where the thread is waited for
 )
 BACKGROUND_TASK = (

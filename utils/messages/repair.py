@@ -22,6 +22,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from utils.errors import OutcomeUnknown
 from utils.messages.calls import (
     block_call_id,
     call_ids,
@@ -31,10 +32,14 @@ from utils.messages.calls import (
     with_call_ids,
 )
 from utils.messages.media.normal import with_normal_media
+from utils.messages.results import ToolProblem, dump_result
 from utils.messages.transcript import as_stand_in, stand_in
 
 INTERRUPTED = "Tool interrupted"
 """Content of a synthetic result, for a call without one."""
+
+CUT_OFF = "The tool {tool} was cut off: whether it had its effect, or still has it later, is unknown."
+"""The sentence of such a result where the call had begun and its tool may change something."""
 
 EMPTY_REQUEST = "(empty message)"
 EMPTY_RESULT = "(no output)"
@@ -102,8 +107,24 @@ def merge_system(messages: Sequence[SystemMessage]) -> SystemMessage | None:
 def interrupted_result(call_id: str, name: str) -> ToolMessage:
     """A synthetic result for a call. Its id is derived from the call's, so that repair is idempotent."""
     return ToolMessage(
-        INTERRUPTED, tool_call_id=call_id, name=name, status="error", id=f"interrupted-{call_id}"
+        INTERRUPTED, tool_call_id=call_id, name=name, status="error", id=_synthetic_id(call_id)
     )
+
+
+def cut_off_result(call_id: str, name: str) -> ToolMessage:
+    """The same for a call that may have had its effect: it is not for the model to make again."""
+    problem = ToolProblem(
+        error=OutcomeUnknown.code, message=CUT_OFF.format(tool=name), note=OutcomeUnknown.advice
+    )
+    return interrupted_result(call_id, name).model_copy(update={"content": dump_result(problem)})
+
+
+def _synthetic_id(call_id: str) -> str:
+    return f"interrupted-{call_id}"
+
+
+def _is_synthetic(result: ToolMessage) -> bool:
+    return result.content == INTERRUPTED or result.id == _synthetic_id(result.tool_call_id)
 
 
 def _paired(
@@ -190,7 +211,7 @@ def _latest_before(places: Sequence[Place], index: int, matched: dict[Place, Too
     if not before:
         return None
     latest = [place for place in before if place[0] == before[-1][0]]
-    return next((p for p in latest if p not in matched or matched[p].content == INTERRUPTED), None)
+    return next((p for p in latest if p not in matched or _is_synthetic(matched[p])), None)
 
 
 def _plain(message: BaseMessage) -> BaseMessage | None:

@@ -7,7 +7,7 @@ conversation: at the end of the run where there is one, else (a killed process) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolM
 from langgraph.constants import END
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from utils.messages.repair import interrupted_result
+from utils.messages.repair import cut_off_result, interrupted_result
 from utils.observability import catalogue
 from utils.observability.metrics import count
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _TOOLS_NODE = "tools"
+
+MayHaveRun = Callable[[str, str], bool]
+"""Whether the call with an id, of the tool with a name, may have had an effect."""
 
 
 class Ledger:
@@ -41,18 +44,19 @@ class Ledger:
             self.pending_tool_calls.pop(message.tool_call_id, None)
 
 
-async def close_open_calls(graph: Any, config: Any, state: StateSnapshot) -> int:
+async def close_open_calls(graph: Any, config: Any, state: StateSnapshot, may_have_run: MayHaveRun) -> int:
     """Add a synthetic result for each open tool call of a stored conversation; return how many.
 
     Args:
         graph: A compiled LangGraph agent with a checkpointer.
         config: Names the thread.
         state: What is stored of it.
+        may_have_run: Of which calls the model reads that their outcome is unknown.
     """
     if _TOOLS_NODE not in graph.nodes:
         return 0
     messages: Sequence[BaseMessage] = state.values.get("messages", ())
-    update, names = closing_update(messages)
+    update, names = closing_update(messages, may_have_run)
     if not names:
         return 0
     await graph.aupdate_state(config, None, as_node=END)  # keeps the results of other calls of the same step
@@ -66,7 +70,9 @@ async def close_open_calls(graph: Any, config: Any, state: StateSnapshot) -> int
     return len(names)
 
 
-def closing_update(messages: Sequence[BaseMessage]) -> tuple[Mapping[str, Any], list[str]]:
+def closing_update(
+    messages: Sequence[BaseMessage], may_have_run: MayHaveRun = lambda _call, _tool: False
+) -> tuple[Mapping[str, Any], list[str]]:
     """The state update that closes every open call, and the names of the calls' tools. Pure.
 
     Results are inserted directly after those that the same answer's other calls have. Where only the
@@ -81,7 +87,7 @@ def closing_update(messages: Sequence[BaseMessage]) -> tuple[Mapping[str, Any], 
         closed.append(message)
         following = messages[index + 1] if index + 1 < len(messages) else None
         if not isinstance(following, ToolMessage):
-            missing = _missing(closed)
+            missing = _missing(closed, may_have_run)
             added += missing
             closed += missing
     names = [str(message.name) for message in added]
@@ -90,7 +96,7 @@ def closing_update(messages: Sequence[BaseMessage]) -> tuple[Mapping[str, Any], 
     return {"messages": added}, names
 
 
-def _missing(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
+def _missing(messages: Sequence[BaseMessage], may_have_run: MayHaveRun) -> list[ToolMessage]:
     """Synthetic results for the open calls of the last answer, when only results follow it."""
     answered: set[str] = set()
     for message in reversed(messages):
@@ -100,5 +106,9 @@ def _missing(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
         if not isinstance(message, AIMessage):
             return []
         calls = [(str(call["id"]), call["name"]) for call in message.tool_calls]
-        return [interrupted_result(call_id, name) for call_id, name in calls if call_id not in answered]
+        return [
+            (cut_off_result if may_have_run(call_id, name) else interrupted_result)(call_id, name)
+            for call_id, name in calls
+            if call_id not in answered
+        ]
     return []

@@ -138,7 +138,7 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the library's exception is told",
                 "utils/a2a_common/tasks/statuses.py::failure_of",
-                "return UNFORESEEN",
+                "return unforeseen()",
                 "return Failed(INTERNAL, str(error))",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),
@@ -151,7 +151,7 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the boundary tells an executor's exception",
                 "utils/a2a_common/tasks/statuses.py::failure_of",
-                "return UNFORESEEN",
+                "return unforeseen()",
                 "return Failed(INTERNAL, repr(error))",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),

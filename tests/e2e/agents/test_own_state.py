@@ -122,3 +122,38 @@ async def test_such_changes_inside_a_graph_of_its_own_are_told_as_well() -> None
         second = await client.ask("Hello", context_id=first.task["contextId"])
     assert first.events[-1]["statusUpdate"]["metadata"][ERROR_EXTENSION]["code"] == "state_conflict"
     assert second.states[-1] == "completed"
+
+
+class Careless(Shop):
+    """One whose tools return what is no result of their call."""
+
+    name = "careless-shop"
+
+    @agent_tool()
+    async def put_all(self, thing: str, runtime: ToolRuntime) -> Any:
+        """Put a thing into the basket by a list of changes."""
+        said = ToolMessage("Put.", tool_call_id=runtime.tool_call_id)
+        return [Command(update={"basket": [thing]}), Command(update={"messages": [said]})]
+
+    @agent_tool()
+    async def tell(self, thing: str) -> ToolMessage:
+        """Tell of a thing in a message for another call."""
+        return ToolMessage(f"{thing} is sold out", tool_call_id="another")
+
+
+async def test_a_list_of_changes_is_an_error_of_the_call_and_the_task_does_not_end_as_done() -> None:
+    model = ScriptedModel(script=[calls(call("put_all", thing="tea")), "I do not know."])
+    async with running_agent(Careless, model=model) as url, client_of(url) as client:
+        answer = await client.ask("Tea, please.")
+    assert answer.states[-1] == "failed"
+    assert answer.events[-1]["statusUpdate"]["metadata"][ERROR_EXTENSION]["code"] == "unknown_outcome"
+    assert "What the tool put_all returned cannot be used" in str(model.requests[-1].messages)
+
+
+async def test_a_message_for_another_call_is_the_result_of_the_call_that_returned_it() -> None:
+    model = ScriptedModel(script=[calls(call("tell", thing="tea")), "It is sold out."])
+    async with running_agent(Careless, model=model) as url, client_of(url) as client:
+        answer = await client.ask("Is there tea?")
+    assert answer.states[-1] == "completed"
+    assert "tea is sold out" in str(model.requests[-1].messages)
+    assert "Tool interrupted" not in str(model.requests[-1].messages)

@@ -14,8 +14,9 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from structlog.testing import capture_logs
 
 from utils.a2a_common.graph import tool_thread
-from utils.a2a_common.graph.contained_tool import ToolExited, ToolRaised, contained
+from utils.a2a_common.graph.contained_tool import contained
 from utils.a2a_common.graph.tool_thread import MOST_LEFT, in_own_thread
+from utils.a2a_common.tasks.foreign_code import CodeExited, CodeRaised
 from utils.errors import ToolTimeout
 
 
@@ -76,7 +77,7 @@ async def test_a_tool_of_langchains_plain_class_has_one_too_and_a_managed_one_ge
 
 
 async def test_a_class_with_async_that_ends_the_program_ends_its_call_alone() -> None:
-    with pytest.raises(ToolExited):
+    with pytest.raises(CodeExited):
         await contained(Leaves()).ainvoke({})
 
 
@@ -106,12 +107,14 @@ def failing(raised: BaseException) -> list[BaseTool]:
 @pytest.mark.parametrize(
     ("raised", "told"),
     [
-        (SystemExit(3), ToolExited),
+        (SystemExit(3), CodeExited),
         (ValueError("bad"), ValueError),
         (StopIteration(), RuntimeError),
-        (EndsMore("now"), ToolRaised),
-        (BaseExceptionGroup("both", [EndsMore("now"), ValueError("bad")]), ToolRaised),
-        (GeneratorExit(), ToolRaised),
+        (EndsMore("now"), CodeRaised),
+        (BaseExceptionGroup("both", [EndsMore("now"), ValueError("bad")]), CodeRaised),
+        (GeneratorExit(), CodeRaised),
+        (KeyboardInterrupt(), CodeRaised),
+        (BaseExceptionGroup("all", [EndsMore("now"), KeyboardInterrupt()]), CodeRaised),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else type(value).__name__,
 )
@@ -121,15 +124,6 @@ async def test_what_a_function_raises_arrives_and_never_ends_the_program(
     for fail in failing(raised):
         with pytest.raises(told):
             await contained(fail).ainvoke({})
-
-
-@pytest.mark.parametrize(
-    "raised", [KeyboardInterrupt(), BaseExceptionGroup("both", [EndsMore("now"), KeyboardInterrupt()])]
-)
-async def test_what_is_meant_for_the_whole_program_stays_what_it_is(raised: BaseException) -> None:
-    for fail in failing(raised):
-        with pytest.raises(type(raised)):
-            await running(contained(fail))()
 
 
 async def test_a_call_that_is_canceled_is_canceled_whatever_it_raises_then() -> None:

@@ -10,7 +10,7 @@ from benchmarks.simulate.schedule import run_schedule
 
 pytestmark = pytest.mark.long
 
-FEW = 60
+FEW = 120
 """Schedules within which each break was seen; `make simulate BREAK=…` tries 2,000."""
 
 REPLICAS_FROM = {"lost-answer-forgotten": 105, "no-fence": 600}

@@ -30,6 +30,7 @@ class Job:
         accepted: Set once it is stored, or could not be.
         admitted: Whether the line lets it run.
         stopping: Whether it is canceled or put off, so that it must not begin any more.
+        put_off: Whether its run was stopped by this process, which ends in order.
         work: Its run, once it has begun.
         ended: Set when nothing of it is left in this process but its row.
     """
@@ -44,6 +45,7 @@ class Job:
     accepted: asyncio.Event = field(default_factory=asyncio.Event)
     admitted: bool = False
     stopping: bool = False
+    put_off: bool = False
     work: asyncio.Task[None] | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 

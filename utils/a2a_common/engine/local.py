@@ -143,7 +143,7 @@ class LocalEngine(TurnEngine):
             if writer is None:
                 self._leave(job)
                 return
-            if not job.admitted:
+            if not job.admitted or self._runner.keeps_waiting(job.turn):
                 await self._runner.accept(job.turn, writer)
         except BaseException as error:
             refused = isinstance(error, Exception) and not job.kept  # the next start must not run it

@@ -303,7 +303,7 @@ class TurnEngine(ABC):
                 await self._runner.forget(job.turn.task_id)
         elif job.fenced:
             await self._remove_late(job)
-        elif job.attempts:  # a process that stops in order was not killed by its turns
+        elif job.attempts and job.put_off:  # a process that stops in order was not killed by its turns
             await self._count_attempts(job, 0)
 
     async def _remove_late(self, job: Job) -> None:
@@ -351,6 +351,9 @@ class TurnEngine(ABC):
                 self._forget(job)
                 await self._close(job)
             return
+        job.put_off = (
+            not job.work.cancelling()
+        )  # else the end of the event loop, which may be the turn's doing, was first
         job.work.cancel()
         await asyncio.wait([job.work])
         if not job.ended.is_set():  # it had not begun

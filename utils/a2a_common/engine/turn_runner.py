@@ -13,6 +13,7 @@ from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
 from utils.a2a_common.engine.event_queue import LogQueue
 from utils.a2a_common.tasks.begun_effects import BegunEffects
+from utils.a2a_common.tasks.foreign_code import foreign_code
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import (
@@ -94,8 +95,16 @@ class TurnRunner:
         """Whether a turn that was cut off can be run again from where it was."""
         return bool(getattr(self._executor, "resumable", False))
 
+    def keeps_waiting(self, turn: Turn) -> bool:
+        """Whether the executor may say nothing for long to a sender that wants the task at once."""
+        return turn.request.configuration.return_immediately and not self._begins_with_task
+
+    @property
+    def _begins_with_task(self) -> bool:
+        return bool(getattr(self._executor, "begins_with_task", False))
+
     async def accept(self, turn: Turn, writer: TaskWriter) -> None:
-        """Publish the task of a turn that has to wait."""
+        """Publish the task of a turn before its executor has one."""
         if writer.head is None:
             await writer.append(submitted(turn))
 
@@ -159,8 +168,8 @@ class TurnRunner:
             log.exception("forget.failed", task_id=task_id)
 
     def _shown(self, task: Task | None) -> Task | None:
-        """The task of a turn that waited, where its executor may answer with a message all the same."""
-        if task is None or getattr(self._executor, "begins_with_task", False):
+        """The task of a turn that was published before its run, where its executor may answer with a message all the same."""
+        if task is None or self._begins_with_task:
             return None
         return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
 
@@ -168,7 +177,8 @@ class TurnRunner:
         """Run the executor; its failure where it raised."""
         effects.enter()
         try:
-            await self._executor.execute(context, queue)
+            with foreign_code():
+                await self._executor.execute(context, queue)
         except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
             return failure_of(error)
         return None

@@ -18,6 +18,7 @@ from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
 from utils.a2a_common.tasks.begun_effects import cut_off
+from utils.a2a_common.tasks.foreign_code import foreign_code
 from utils.a2a_common.tasks.statuses import TOO_LATE, failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent, Completed, Failed, InputRequired
@@ -144,7 +145,8 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         try:
             if self.begins_with_task:
                 await publisher.working()
-            await self._follow(request, publisher)
+            with foreign_code():
+                await self._follow(request, publisher)
             if not publisher.ended:
                 await publisher.publish(failure(NoAnswer()))
         except asyncio.CancelledError:

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 
+from utils.a2a_common.graph.tool_result import usable
 from utils.a2a_common.graph.tool_thread import in_own_thread
-
-
-class ToolExited(Exception):
-    """A tool called `sys.exit`."""
-
-
-class ToolRaised(Exception):
-    """A tool raised what is no `Exception`, such as an exception group or a `GeneratorExit`."""
+from utils.a2a_common.tasks.foreign_code import foreign_code
 
 
 def contained(tool: BaseTool) -> BaseTool:
     """The tool, which runs in a thread of its own where it is not `async`, and raises an `Exception` whatever its code raises.
 
-    A cancellation and `KeyboardInterrupt` stay what they are.
-
-    LangChain runs a coroutine in a task of its own, and the event loop lets `SystemExit` of a task end the program, whoever waits for it. What
-    is no coroutine it runs in the pool of the event loop.
+    LangChain runs a coroutine in a task of its own, and what is no coroutine in the pool of the event loop.
     """
     if isinstance(tool, StructuredTool | Tool):
         if tool.coroutine is None and tool.func is None:
@@ -55,33 +45,7 @@ def _threaded(name: str, function: Callable[..., Any] | None) -> Callable[..., A
 def _contained(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
-        task = _task()
-        try:
-            return await function(*args, **named)
-        except (Exception, asyncio.CancelledError):
-            raise
-        except SystemExit as error:
-            raise ToolExited(f"exit code {error.code}") from error
-        except BaseException as error:
-            if task is None or task is not _task() or _is_for_the_program(error):
-                raise
-            if task.cancelling():
-                raise asyncio.CancelledError from error
-            raise ToolRaised(type(error).__name__) from error
+        with foreign_code():
+            return usable(await function(*args, **named))
 
     return call
-
-
-def _task() -> asyncio.Task[Any] | None:
-    """The task that runs; `None` where nothing does, as where a call that never ended is closed by a `GeneratorExit`."""
-    try:
-        return asyncio.current_task()
-    except RuntimeError:
-        return None
-
-
-def _is_for_the_program(error: BaseException) -> bool:
-    """Whether it is meant for the whole program."""
-    if isinstance(error, BaseExceptionGroup):
-        return error.subgroup(KeyboardInterrupt) is not None
-    return isinstance(error, KeyboardInterrupt)

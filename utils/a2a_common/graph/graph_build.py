@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from utils.a2a_common.graph.contained_nodes import contain_nodes
 from utils.a2a_common.graph.graph_run import BuiltGraph
 from utils.a2a_common.graph.own_graph import GraphParts, check_graph
 from utils.a2a_common.graph.runtime import AgentRuntime
@@ -76,8 +77,10 @@ async def build_graph(
     parts = GraphParts(made, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
+        alone = made(checkpointer=checkpointer)
+        contain_nodes(alone)
         return BuiltGraph(
-            made(checkpointer=checkpointer),
+            alone,
             system,
             tools,
             reasoning=reasoning,
@@ -87,6 +90,7 @@ async def build_graph(
         )
     check_graph(own, agent.name)
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
+    contain_nodes(graph)
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:
         raise SettingsError("graph", f"The graph of the agent {agent.name} has no node that is parts.agent.")

@@ -22,16 +22,18 @@ from utils.a2a_common.graph.recovery import (
     stored_answer,
 )
 from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, STRUCTURED, StreamTranslator
+from utils.a2a_common.graph.tool_boundary import may_have_an_effect
 from utils.a2a_common.graph.user_message import Content, answer_text, user_content
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.tasks.begun_effects import has_begun
 from utils.context.refusals import REFUSED
 from utils.context.refused import Refused
 from utils.errors import ModelFailure
 from utils.events import AgentEvent, TextRestarted
 from utils.messages.text import text_of
 from utils.messages.told import dated, of_own_words, said_at
-from utils.resilience.ledger import close_open_calls
+from utils.resilience.ledger import MayHaveRun, close_open_calls
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -126,9 +128,17 @@ class GraphRun:
             self._asked = state.interrupts
         if self._asked:
             self._turn.recall_unknown(_of_the_task(state))
-        if not self._asked and not self.goes_on and await close_open_calls(self._graph, self._config, state):
+        if not self._asked and not self.goes_on and await self._close_open_calls(state, self._left_by(state)):
             state = await self._graph.aget_state(self._config)
         return state
+
+    async def _close_open_calls(self, state: StateSnapshot, may_have_run: MayHaveRun) -> int:
+        return await close_open_calls(self._graph, self._config, state, may_have_run)
+
+    def _left_by(self, state: StateSnapshot) -> MayHaveRun:
+        """Which calls of an earlier process may have had an effect. One that waits for the user had none."""
+        changing = {tool.name for tool in self._built.tools if may_have_an_effect(tool)}
+        return lambda _, tool: tool in changing and not state.interrupts
 
     @property
     def is_answer(self) -> bool:
@@ -177,7 +187,8 @@ class GraphRun:
                 and not self._turn.waits
                 and not self._request.suspended.is_set()
             ):
-                await close_open_calls(self._graph, self._config, await self._graph.aget_state(self._config))
+                state = await self._graph.aget_state(self._config)
+                await self._close_open_calls(state, lambda call, _: has_begun(call))
             if self._turn.refused and not self._turn.waits and not self._request.suspended.is_set():
                 await self._leave_out(self._turn.refused)
         if self._turn.waits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ from utils.a2a_common.graph.call_outcome import CallOutcome
 from utils.a2a_common.graph.call_recorder import CallRecorder
 from utils.a2a_common.graph.contained_tool import contained
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
-from utils.a2a_common.graph.tool_events import published_events
+from utils.a2a_common.graph.tool_events import ToolEvent, published_events
+from utils.a2a_common.graph.tool_result import UnusableResult
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.a2a_common.tasks.begun_effects import forget_effect, note_cut, note_effect
 from utils.errors import (
@@ -43,6 +44,8 @@ from utils.messages.unanswered import unanswered
 from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
 
 if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
     from utils.persistence.tool_record import ToolRecord
 
 log = structlog.get_logger(__name__)
@@ -53,6 +56,13 @@ whether the message has words of the other side."""
 
 DELEGATION = "delegation"
 """Key of a tool's `metadata` that marks it as another agent."""
+
+NOT_USABLE = "What the tool {tool} returned cannot be used: whether it had its effect is unknown."
+
+NO_REASON = "The tool {tool} failed and gave no reason."
+
+LONGEST_SENTENCE = 2_000
+"""Characters of what an error of a tool says: a sentence for people, not a result."""
 
 _DIGEST_LENGTH = 160
 
@@ -114,7 +124,7 @@ class ToolBoundary(AgentMiddleware):
                     result = await self._in_time(request, handler)
                 except GraphBubbleUp:
                     if _may_have_an_effect(request):
-                        forget_effect(name)
+                        forget_effect(name, call_id)
                     await recorder.withdraw()
                     raise
                 except asyncio.CancelledError as error:
@@ -123,13 +133,11 @@ class ToolBoundary(AgentMiddleware):
                             note_cut(name)
                         raise
                     result = _problem_message(error, call_id, name)  # of something that the tool waited for
+                except UnusableResult as error:
+                    result = _unusable(error, request)
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - the tool boundary: every error is an answer
                     result = _problem_message(error, call_id, name)
-                if isinstance(result, ToolMessage):
-                    result.content = of_whole_characters(result.content)
-                    if request.tool is not None:
-                        result = labelled(result, request.tool.metadata)
-                await recorder.finish(CallOutcome(result, events))
+                result = await _recorded(_of_the_call(result, request), events, recorder, request)
                 seen.status = _status(result, call_id)
                 said = _message_of(result, call_id)
                 cut = said is not None and full_output_of(said) is not None
@@ -162,14 +170,53 @@ class ToolBoundary(AgentMiddleware):
         return result
 
 
+def _of_the_call(result: ToolMessage | Command[Any], request: ToolCallRequest) -> ToolMessage | Command[Any]:
+    """A result that is stored as that of its call, whichever call a message of the tool's own names."""
+    if not isinstance(result, ToolMessage):
+        return result
+    result.content = of_whole_characters(result.content)
+    result.tool_call_id = str(request.tool_call["id"])
+    return labelled(result, request.tool.metadata) if request.tool is not None else result
+
+
+async def _recorded(
+    result: ToolMessage | Command[Any],
+    events: Sequence[ToolEvent],
+    recorder: CallRecorder,
+    request: ToolCallRequest,
+) -> ToolMessage | Command[Any]:
+    """The result, recorded; a problem in its place where it has something that cannot be stored."""
+    try:
+        await recorder.finish(CallOutcome(result, events))
+    except PlatformError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the tool made raises as it likes when it is written
+        result = _unusable(error, request)
+        await recorder.finish(CallOutcome(result))
+    return result
+
+
+def _unusable(error: Exception, request: ToolCallRequest) -> ToolMessage:
+    """The answer of a tool whose result is of no use. What it did is done, so it is not to be called again for that."""
+    call_id, name = str(request.tool_call["id"]), request.tool_call["name"]
+    crashed = _problem_message(error, call_id, name)
+    if not _may_have_an_effect(request):
+        return crashed
+    return _problem_message(OutcomeUnknown(NOT_USABLE.format(tool=name)), call_id, name)
+
+
+def may_have_an_effect(tool: BaseTool) -> bool:
+    """Whether a call of a tool may itself change something: what another agent does is that agent's to tell."""
+    return not ((tool.metadata or {}).get(DELEGATION) or may_repeat(tool.metadata))
+
+
 def _may_have_an_effect(request: ToolCallRequest) -> bool:
-    """Whether the call itself may change something: what another agent does is that agent's to tell."""
-    return request.tool is not None and not (_delegates(request) or may_repeat(request.tool.metadata))
+    return request.tool is not None and may_have_an_effect(request.tool)
 
 
 def _note_effect(request: ToolCallRequest) -> None:
     if _may_have_an_effect(request):
-        note_effect(request.tool_call["name"])
+        note_effect(request.tool_call["name"], str(request.tool_call["id"]))
 
 
 def _is_shown(request: ToolCallRequest) -> bool:
@@ -225,12 +272,19 @@ def _kind(cause: BaseException | None) -> str:
     return type(cause).__name__ if cause is not None else ""
 
 
+def _sentence(error: PlatformError, tool: str) -> str:
+    said = of_whole_characters(error.message)
+    if not said.strip():
+        return NO_REASON.format(tool=tool)
+    return said if len(said) <= LONGEST_SENTENCE else said[: LONGEST_SENTENCE - 1] + "…"
+
+
 def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
         log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
-        note = " ".join(filter(None, (error.advice, error.quoted)))
+        note = of_whole_characters(" ".join(filter(None, (error.advice, error.quoted))))
         problem = ToolProblem(
-            error=error.code, message=error.message, retryable=error.retryable, note=note or None
+            error=error.code, message=_sentence(error, name), retryable=error.retryable, note=note or None
         )
     else:
         log.error("tool.crashed", tool=name, exc_info=error)

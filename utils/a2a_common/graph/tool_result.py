@@ -11,6 +11,25 @@ from pydantic import BaseModel, TypeAdapter
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result
 
 
+class UnusableResult(TypeError):
+    """A tool returned what no graph can take in."""
+
+
+def usable(result: Any) -> Any:
+    """What a tool returned.
+
+    Raises:
+        UnusableResult: It is a list with changes of the state.
+    """
+    from langgraph.types import Command
+
+    if isinstance(result, list | tuple) and any(isinstance(each, Command) for each in result):
+        raise UnusableResult(
+            "A tool returns one `Command`, with all its changes: it returned a list of them."
+        )
+    return result
+
+
 def result_text(value: Any, kind: str) -> str:
     """The text of a tool's result.
 

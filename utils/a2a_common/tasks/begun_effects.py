@@ -17,12 +17,14 @@ class BegunEffects:
 
     Attributes:
         calls: How often each tool was called, by its name.
+        begun: Ids of these calls.
         cut: Tools whose calls were under way when the turn was stopped.
         below: What agents that were asked say of such calls of theirs, a sentence each.
     """
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
+        self.begun: set[str] = set()
         self.cut: list[str] = []
         self.below: list[str] = []
 
@@ -36,18 +38,26 @@ class BegunEffects:
         _current.set(self)
 
 
-def note_effect(tool: str) -> None:
+def note_effect(tool: str, call_id: str) -> None:
     """Note that the current turn calls a tool that may change something."""
     effects = _current.get()
     if effects is not None:
         effects.calls[tool] += 1
+        effects.begun.add(call_id)
 
 
-def forget_effect(tool: str) -> None:
+def forget_effect(tool: str, call_id: str) -> None:
     """The call did not begin after all: it waits for the user, and begins again with the answer."""
     effects = _current.get()
     if effects is not None:
         effects.calls[tool] -= 1
+        effects.begun.discard(call_id)
+
+
+def has_begun(call_id: str) -> bool:
+    """Whether the current turn has begun a call that may change something."""
+    effects = _current.get()
+    return effects is not None and call_id in effects.begun
 
 
 def tools_with_effects() -> list[str]:
@@ -80,4 +90,10 @@ def cut_off() -> str:
         return ""
     tools = " and ".join(dict.fromkeys(effects.cut))
     own = [CUT_OFF.format(tools=tools)] if tools else []
-    return " ".join([*own, *dict.fromkeys(effects.below)])
+    return " ".join([*own, *cut_off_below()])
+
+
+def cut_off_below() -> list[str]:
+    """What agents that were asked say of calls that were under way when the current turn ended, each sentence once."""
+    effects = _current.get()
+    return list(dict.fromkeys(effects.below)) if effects is not None else []

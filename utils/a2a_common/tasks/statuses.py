@@ -9,7 +9,7 @@ import structlog
 from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus, TaskStatusUpdateEvent
 
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
-from utils.a2a_common.tasks.begun_effects import cut_off, tools_with_effects
+from utils.a2a_common.tasks.begun_effects import cut_off, cut_off_below, tools_with_effects
 from utils.a2a_common.tasks.turn import Turn
 from utils.errors import (
     CRASHED,
@@ -35,6 +35,13 @@ NOT_STORED = (
 
 TOO_LATE = "This took longer than it may."
 
+CRASHED_AFTER_EFFECT = (
+    "Something went wrong inside the agent after it had called {tools}: whether it had its effect is unknown. The log has the details. "
+    "Find out before you ask again."
+)
+
+CRASHED_ALONE = "Something went wrong inside the agent. The log has the details."
+
 EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether it had its effect is unknown. Find out before you ask again."
 
 
@@ -45,18 +52,27 @@ def failure_of(error: Exception) -> Failed:
     known = error if isinstance(error, PlatformError) else classify(error)
     if known is None:
         log.error("turn.crashed", code=INTERNAL, exc_info=error)
-        return UNFORESEEN
+        return unforeseen()
     log.warning("turn.failed", code=known.code, exc_info=error)
     if isinstance(known, StorageError) and (tools := tools_with_effects()):
-        return _unknown(tools)
+        return _unknown(EFFECT_NOT_STORED, tools)
     if isinstance(known, DeadlineExceeded) and (unknown := cut_off()):
         return Failed(OutcomeUnknown.code, f"{TOO_LATE} {unknown}")
     return failure(known)
 
 
-def _unknown(tools: Sequence[str]) -> Failed:
-    """The event for a storage that failed where tools may have changed something: a retry may change it twice."""
-    return Failed(OutcomeUnknown.code, EFFECT_NOT_STORED.format(tools=" and ".join(tools)))
+def unforeseen() -> Failed:
+    """The event for an error that nobody foresaw; where tools may have changed something, nobody is asked to try again."""
+    tools, below = tools_with_effects(), cut_off_below()
+    if not tools and not below:
+        return UNFORESEEN
+    own = CRASHED_AFTER_EFFECT.format(tools=" and ".join(tools)) if tools else CRASHED_ALONE
+    return Failed(OutcomeUnknown.code, " ".join([own, *below]))
+
+
+def _unknown(sentence: str, tools: Sequence[str]) -> Failed:
+    """The event for a turn that lost what it did where tools may have changed something: a retry may change it twice."""
+    return Failed(OutcomeUnknown.code, sentence.format(tools=" and ".join(tools)))
 
 
 def failure(error: PlatformError) -> Failed:
@@ -101,7 +117,7 @@ def storage_end(
     """
     known = isinstance(cause, StorageFull | StorageHeld)
     sentence = f"The answer may be incomplete. {cause.message}" if known else NOT_STORED
-    end = _unknown(tools) if tools else Failed(cause.code, sentence, cause.retryable)
+    end = _unknown(EFFECT_NOT_STORED, tools) if tools else Failed(cause.code, sentence, cause.retryable)
     event = failed_status(head.id, head.context_id, end)
     event.status.timestamp.FromNanoseconds(round(now * 1e9))
     return event
