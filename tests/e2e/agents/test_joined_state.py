@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, ClassVar, NotRequired
 
 import pytest
 from langchain.agents import AgentState
@@ -53,7 +52,7 @@ class Shop(BaseLangGraphAgent):
 
     name = "shop"
     description = "Sells things."
-    state_schema: Any = Basket
+    state_schema: ClassVar[type[Any] | None] = Basket
 
     @agent_tool()
     async def put(self, thing: str, runtime: ToolRuntime) -> Command[Any]:
@@ -124,7 +123,7 @@ class BusyShop(Shop):
         """A bag before, a leaflet beside, a bill after."""
         graph: StateGraph[Any, Any, Any, Any] = StateGraph(Basket, context_schema=AgentRequest)
 
-        def adding(thing: str) -> Callable[[Any], dict[str, Any]]:
+        def adding(thing: str) -> Any:
             return lambda _: {"basket": [thing], "ever": [thing]}
 
         for thing in ("bag", "leaflet", "bill"):
@@ -178,7 +177,7 @@ class HeapShop(Shop):
     """One whose graphs cannot be joined."""
 
     name = "heap-shop"
-    state_schema = AgentState
+    state_schema: ClassVar[type[Any] | None] = AgentState
 
     async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
         """The agent alone."""
@@ -192,7 +191,7 @@ class SharedHeapShop(HeapShop):
     """One in which both graphs have the key."""
 
     name = "shared-heap-shop"
-    state_schema = Heap
+    state_schema: ClassVar[type[Any] | None] = Heap
 
 
 @pytest.mark.parametrize(("agent", "refused"), [(HeapShop, False), (SharedHeapShop, True)])
