@@ -212,3 +212,44 @@ async def test_a_key_of_both_graphs_that_cannot_be_joined_is_refused_at_the_star
     assert error.value.message.startswith(
         "The graph of the agent shared-heap-shop and parts.agent both have the key `basket`, a Topic, and each would add"
     )
+
+
+class Maybe(ContextState):
+    """A key whose type has no empty value, so that it is not there before it is first written."""
+
+    best: NotRequired[Annotated[int | None, lambda kept, new: new if kept is None else max(kept, new)]]
+
+
+class Auction(BaseLangGraphAgent):
+    """One that keeps the best offer."""
+
+    name = "auction"
+    description = "Takes offers."
+    state_schema: ClassVar[type[Any] | None] = Maybe
+
+    @agent_tool()
+    async def offer(self, price: int, runtime: ToolRuntime) -> Command[Any]:
+        """Offer a price."""
+        said = ToolMessage(f"It was {runtime.state.get('best')}.", tool_call_id=runtime.tool_call_id)
+        return Command(update={"best": price, "messages": [said]})
+
+    async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
+        """The agent alone."""
+        graph: StateGraph[Any, Any, Any, Any] = StateGraph(Maybe, context_schema=AgentRequest)
+        graph.add_node("agent", parts.agent)
+        graph.add_edge(START, "agent")
+        return graph
+
+
+async def test_a_key_that_was_never_written_takes_its_first_value_as_it_is() -> None:
+    offers: list[Any] = [
+        one for price in (-7, -9, -3) for one in (calls(call("offer", price=price)), "Noted.")
+    ]
+    model = ScriptedModel(script=offers)
+    async with running_agent(Auction, model=model) as url, client_of(url) as client:
+        first = await client.ask("An offer.")
+        for _ in range(2):
+            last = await client.ask("Another one.", context_id=first.task["contextId"])
+    assert last.states[-1] == "completed"
+    told = [str(m.content) for m in model.requests[-1].messages if isinstance(m, ToolMessage)]
+    assert told == ["It was None.", "It was -7.", "It was -7."]
