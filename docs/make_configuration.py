@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from utils import errors
+from utils.a2a_common.execution import publishable
 from utils.a2a_common.graph import state_conflict
 from utils.encryption import errors as encryption_errors
 from utils.settings import EnvSettings
@@ -120,7 +121,7 @@ def error_codes() -> str:
     """The page of error codes: one row for each class of `utils/errors.py`, in its order, and of what it names besides."""
     kinds = [
         kind
-        for module in (errors, encryption_errors, state_conflict)
+        for module in (errors, encryption_errors, state_conflict, publishable)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, errors.PlatformError) and "code" in vars(kind)
         if kind.__module__ == module.__name__

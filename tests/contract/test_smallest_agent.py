@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.docs.blocks import blocks_of
 from utils.a2a_common import BaseLangGraphAgent, Skill, agent_tool
-from utils.a2a_common.graph.agent_tool import AgentTool
+from utils.a2a_common.graph.agent_tool import AgentTool, built
 from utils.a2a_common.graph.identity import ATTRIBUTES
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
@@ -224,3 +224,31 @@ def test_every_hook_is_typed_documented_and_has_a_default():
     for name, hook in hooks.items():
         assert inspect.getdoc(hook), name
         assert inspect.signature(hook).return_annotation is not inspect.Signature.empty, name
+
+
+@pytest.mark.parametrize(
+    "name", ["Odd", "odd.agent", "ödd", "odd_agent", "odd agent", "-odd", "odd-", "../odd"]
+)
+def test_a_name_of_other_characters_is_refused_where_the_class_is_defined(name):
+    with pytest.raises(TypeError, match=r"^Odd\.name is '.*', but a name has lower-case letters, digits and"):
+        type("Odd", (BaseLangGraphAgent,), {"name": name, "description": "Does odd things."})
+
+
+@pytest.mark.parametrize("name", ["odd", "odd-agent", "odd-2", "2-odd", "o"])
+def test_a_name_of_lower_case_letters_digits_and_hyphens_is_taken(name):
+    assert (
+        type("Odd", (BaseLangGraphAgent,), {"name": name, "description": "Does odd things."}).__name__
+        == "Odd"
+    )
+
+
+async def test_a_tool_may_be_marked_without_parentheses(tmp_path):
+    class Bare(Namer):
+        @agent_tool
+        async def birds(self) -> str:
+            """Tell the names of birds."""
+            return "Heron"
+
+    (tool,) = built(await Bare(_runtime(tmp_path)).tools())
+    assert (tool.name, tool.description) == ("birds", "Tell the names of birds.")
+    assert await tool.ainvoke({}) == "Heron"

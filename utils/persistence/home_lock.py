@@ -40,7 +40,7 @@ async def only_process_in(folder: Path, *, patience: float = PATIENCE_SECONDS) -
         return
     file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        if await _taken(file, patience):
+        if await _taken(file, folder.name, patience):
             os.truncate(file, 0)
             os.write(file, str(os.getpid()).encode())
         else:
@@ -50,7 +50,7 @@ async def only_process_in(folder: Path, *, patience: float = PATIENCE_SECONDS) -
         os.close(file)
 
 
-async def _taken(file: int, patience: float) -> bool:
+async def _taken(file: int, name: str, patience: float) -> bool:
     """Lock the file; return False when the file system has no locks.
 
     Raises:
@@ -65,7 +65,7 @@ async def _taken(file: int, patience: float) -> bool:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if clock() > deadline:
-                raise _in_use(file) from None
+                raise _in_use(file, name) from None
             await asyncio.sleep(_LOOK_SECONDS)
         except OSError as error:
             if error.errno not in _NO_LOCKS:
@@ -75,10 +75,11 @@ async def _taken(file: int, patience: float) -> bool:
             return True
 
 
-def _in_use(file: int) -> SettingsError:
+def _in_use(file: int, name: str) -> SettingsError:
     pid = os.pread(file, 20, 0).decode(errors="replace").strip()
     return SettingsError(
         "PLATFORM_ENGINEER_HOME",
         f"This agent runs already: process {pid or 'unknown'} works on its folder in PLATFORM_ENGINEER_HOME. "
-        "End that process, or set PLATFORM_ENGINEER_HOME to another folder.",
+        "End that process, or set PLATFORM_ENGINEER_HOME to another folder. If it is another agent, then two entries of the "
+        f"list of agents are of classes with the same `name`, {name!r}: give each class a name of its own.",
     )

@@ -62,3 +62,13 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     (tmp_path / "home" / "agent" / "link").symlink_to(outside)
     assert make_private(tmp_path / "home", "agent") == 0
     assert outside.stat().st_mode & 0o777 == 0o644
+
+
+async def test_who_finds_the_folder_of_another_agent_of_the_same_name_is_told_so(tmp_path):
+    folder = tmp_path / "asker"
+    folder.mkdir()
+    async with only_process_in(folder):
+        with pytest.raises(SettingsError, match=r"two entries .* the same `name`, 'asker'") as refused:
+            async with only_process_in(folder, patience=0):
+                pass
+    assert refused.value.message.startswith(f"This agent runs already: process {os.getpid()} ")

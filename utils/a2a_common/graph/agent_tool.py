@@ -173,6 +173,9 @@ class AgentTool:
         return {mark: True for mark, holds in said.items() if holds}
 
 
+@overload
+def agent_tool(function: Callable[..., Any], /) -> AgentTool: ...
+@overload
 def agent_tool(
     *,
     examples: Iterable[str] = (),
@@ -180,14 +183,25 @@ def agent_tool(
     kind: str = "",
     approval: str = "",
     read_only: bool = False,
-) -> Callable[[Callable[..., Any]], AgentTool]:
-    """Make a function a tool.
+) -> Callable[[Callable[..., Any]], AgentTool]: ...
+def agent_tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    examples: Iterable[str] = (),
+    name: str = "",
+    kind: str = "",
+    approval: str = "",
+    read_only: bool = False,
+) -> AgentTool | Callable[[Callable[..., Any]], AgentTool]:
+    """Make a function a tool; without arguments the parentheses may be left out.
 
     Its result is what the function returns: a shape of `utils.messages.results`, rows (a list of mappings,
     dataclasses or pydantic models), one thing (a mapping, dataclass or model), text, or a `Command` of LangGraph. It may raise the types of
     `utils.errors`; errors of httpx become one of them, and everything else is an internal error that is logged.
 
     Args:
+        function: The function, where the parentheses are left out.
         examples: Requests that it answers, in users' words: models choose by them.
         name: Name for the model; the function's when empty.
         kind: What a row of its result is, plural: "incidents"; from the name when empty.
@@ -207,7 +221,7 @@ def agent_tool(
         rows = kind or called.removeprefix("list_").removeprefix("get_").replace("_", " ")
         return AgentTool(function, called, tuple(examples), rows, approval, read_only)
 
-    return decorate
+    return decorate if function is None else decorate(function)
 
 
 def declared_tools(agent: object) -> Sequence[AgentTool]:

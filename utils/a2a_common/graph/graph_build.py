@@ -53,8 +53,10 @@ async def build_graph(
     """The graph of an agent, compiled with its checkpointer.
 
     Raises:
-        SettingsError: A tool cannot work, or the agent's own graph is compiled, keeps no conversation, or has no node that is `parts.agent`.
+        SettingsError: A tool cannot work, or the agent's own graph is compiled, keeps no conversation, has a key that cannot be
+            joined with that of `parts.agent`, or has no node that is `parts.agent`.
     """
+    from utils.a2a_common.graph.joined_state import join_agents
     from utils.a2a_common.graph.state_conflict import own_keys
 
     check_tools(agent.name, [*tools, *offered_by(middleware)])
@@ -89,7 +91,9 @@ async def build_graph(
             form=form,
         )
     check_graph(own, agent.name)
+    join = join_agents(own, agent.name)
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
+    join(graph)
     contain_nodes(graph)
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,9 @@ from utils.a2a_common.graph.agent_tool import AgentTool
 from utils.a2a_common.protocol.skill import Skill
 
 REQUIRED = ("name", "description")
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""Names that are a folder, a label, a database schema and a host name as they are."""
 
 
 class AgentClassError(TypeError):
@@ -69,8 +73,8 @@ def check_class(agent_class: type, base: type) -> None:
         base: The class whose attributes and methods are reserved.
 
     Raises:
-        AgentClassError: A required text is missing, an attribute is of another type, or a tool or value takes the
-            place of a method.
+        AgentClassError: A required text is missing, the name has other characters than a name may have, an attribute is of
+            another type, or a tool or value takes the place of a method.
     """
     for attribute in REQUIRED:
         given = getattr(agent_class, attribute, "")
@@ -86,6 +90,11 @@ def check_class(agent_class: type, base: type) -> None:
                 f"{agent_class.__name__}.{attribute} is {_called(found)}, but `{attribute}` is a class attribute of "
                 f"every agent and must be {kind.words}.{_advice(found)}"
             )
+    if not _NAME.fullmatch(agent_class.name):  # type: ignore[attr-defined]
+        raise AgentClassError(
+            f"{agent_class.__name__}.name is {agent_class.name!r}, but a name has lower-case letters, digits and "  # type: ignore[attr-defined]
+            "single hyphens between them, and nothing else."
+        )
     below = agent_class.__mro__[: agent_class.__mro__.index(base)]
     for at, cls in enumerate(below):
         for name, value in vars(cls).items():

@@ -88,6 +88,7 @@ def middleware_stack(
 
 def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddleware[Any, Any], ...]:
     """What stands around the agent's own, from the outside in."""
+    from utils.a2a_common.graph.kept_questions import KeptQuestions
     from utils.a2a_common.graph.model_questions import ModelQuestions
     from utils.a2a_common.graph.results_fallback import ResultsFallback
     from utils.a2a_common.graph.told_task import ToldTask
@@ -100,6 +101,8 @@ def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddlewar
         ModelQuestions(),
         # tool: its events, its time limit, its record, and its errors as results
         ToolBoundary(settings.recovery.tool_timeout_seconds, record),
+        # tool: a question that its code took for an error is asked all the same
+        KeptQuestions(),
         # tool: a call that gave the same result three times is answered without being made
         LoopGuard(),
         # model: a turn that has made all its calls ends with what was found

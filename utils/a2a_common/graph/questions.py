@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+from utils.a2a_common.execution.publishable import EventRefused
 from utils.a2a_common.graph.interrupts import Reply
 from utils.errors import UpstreamRefused
 from utils.messages.approval import LONGEST_SHOWN, NotApproved, approval_form, approves, fenced
 from utils.messages.invisible import written_out
+
+_asked: ContextVar[list[Exception] | None] = ContextVar("asked", default=None)
 
 
 def ask_user(question: str, form: Mapping[str, Any] | None = None) -> Reply:
@@ -26,10 +31,13 @@ def ask_user(question: str, form: Mapping[str, Any] | None = None) -> Reply:
 
     Returns:
         The user's words, and the filled form where one came.
-    """
-    from langgraph.types import interrupt
 
-    return Reply.of(interrupt({"question": question, "form": dict(form) if form else None}))
+    Raises:
+        EventRefused: The question has no words.
+    """
+    if not (isinstance(question, str) and question.strip()):
+        raise EventRefused("ask_user needs a question in words, and was given none.")
+    return Reply.of(_answer_to({"question": question, "form": dict(form) if form else None}))
 
 
 def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
@@ -43,8 +51,6 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
     Raises:
         UpstreamRefused: The user did not say yes, or the values are too long to be shown.
     """
-    from langgraph.types import interrupt
-
     shown = written_out(json.dumps(values, ensure_ascii=False, indent=2, default=str))
     if len(shown) > LONGEST_SHOWN:
         raise UpstreamRefused(
@@ -60,5 +66,29 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
         )
     )
     form = approval_form(f"{what[:1].upper()}{what[1:]}?", digest)
-    if not approves(interrupt({"question": question, "form": form}), digest):
+    if not approves(_answer_to({"question": question, "form": form}), digest):
         raise NotApproved("Nothing was done: the answer was not an explicit yes.")
+
+
+def _answer_to(question: Mapping[str, Any]) -> Any:
+    """What the user answered; without an answer the question leaves the tool as an exception, which is noted."""
+    from langgraph.errors import GraphInterrupt
+    from langgraph.types import interrupt
+
+    try:
+        return interrupt(question)
+    except GraphInterrupt as left:
+        if (asked := _asked.get()) is not None:
+            asked.append(left)
+        raise
+
+
+@contextmanager
+def asked_questions() -> Iterator[list[Exception]]:
+    """The questions without an answer that are asked inside the block, also in its threads and tasks, in order."""
+    asked: list[Exception] = []
+    token = _asked.set(asked)
+    try:
+        yield asked
+    finally:
+        _asked.reset(token)

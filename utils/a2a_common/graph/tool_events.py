@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from utils.a2a_common.execution.publishable import check_event
 from utils.events import ArtifactAdded, MetadataReported, StatusText
 
 ToolEvent = ArtifactAdded | MetadataReported | StatusText
@@ -17,10 +18,12 @@ def publish(event: ToolEvent) -> None:
     """Publish an event of the task from inside a tool; what the tool returns is for the model.
 
     Raises:
+        EventRefused: It cannot be sent, or is not a tool's to publish, as what ends a turn; says what to write.
         RuntimeError: No tool of an agent is running.
     """
     from langgraph.config import get_stream_writer
 
+    check_event(event)
     get_stream_writer()(event)
     if (published := _published.get()) is not None:
         published.append(event)

@@ -70,10 +70,14 @@ class Consent:
             raise UnsupportedOperationError(UNPROVEN)
 
     def told(self, event: Told) -> Told:
-        """An event for the one who began its task: a question that asks for approval with its secret."""
+        """An event for the one who began its task: a question with its secret, whatever it asks.
+
+        By the answer to an ordinary question its sender is known as well, so that the next one, which may ask for approval, is told
+        with its secret too.
+        """
         if not isinstance(event, Task | TaskStatusUpdateEvent):
             return event
-        if event.status.state not in INTERRUPTED or not approval_digest(event.status.message):
+        if event.status.state not in INTERRUPTED or not event.status.HasField("message"):
             return event
         task_id = event.id if isinstance(event, Task) else event.task_id
         shown = copy.deepcopy(event)

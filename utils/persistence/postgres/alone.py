@@ -24,7 +24,7 @@ _LOOK_SECONDS = 0.2
 
 IN_USE = (
     "This agent runs already: another process works on its tables at DATABASE_URL. End that process, or give each "
-    "a database of its own. More than one replica of an agent needs ENGINE=distributed."
+    "a database of its own. More than one replica of an agent needs ENGINE=distributed, and two agents need two names."
 )
 
 _NOTICED = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
