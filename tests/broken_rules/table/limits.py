@@ -126,7 +126,7 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "the connection is cut off without a word",
                 "utils/a2a_common/server/http/request_guard.py::RequestGuard._read",
-                'Complaint(408, "The request\'s body did not arrive.")',
+                'Complaint(408, "The request\'s body did not arrive.", headers={"Connection": "close"})',
                 "None",
                 _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
             ),

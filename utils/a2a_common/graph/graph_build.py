@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.contained_nodes import contain_nodes
@@ -75,21 +76,16 @@ async def build_graph(
         "context_schema": AgentRequest,
         "name": agent.name,
     }
+    built = partial(
+        BuiltGraph, system=system, tools=tools, reasoning=reasoning, takes=takes, dated=dated, form=form
+    )
     made = _maker(options, own_keys(agent.state_schema))
     parts = GraphParts(made, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
         alone = made(checkpointer=checkpointer)
         contain_nodes(alone)
-        return BuiltGraph(
-            alone,
-            system,
-            tools,
-            reasoning=reasoning,
-            takes=takes,
-            dated=dated,
-            form=form,
-        )
+        return built(alone)
     check_graph(own, agent.name)
     join = join_agents(own, agent.name)
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
@@ -98,17 +94,7 @@ async def build_graph(
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:
         raise SettingsError("graph", f"The graph of the agent {agent.name} has no node that is parts.agent.")
-    return BuiltGraph(
-        graph,
-        system,
-        tools,
-        writer=min(agents),
-        agents=agents,
-        reasoning=reasoning,
-        takes=takes,
-        dated=dated,
-        form=form,
-    )
+    return built(graph, writer=min(agents), agents=agents)
 
 
 def offered_by(middleware: Sequence[AgentMiddleware[Any, Any]]) -> list[BaseTool]:
