@@ -47,6 +47,9 @@ async def ask(key: str) -> str:
     return f"did {key} with {interrupt('Which one?')}"
 
 
+ask.metadata = {"read_only": True}  # it does nothing but ask: a kill before the question is stored lets it ask again
+
+
 class Worker(BaseLangGraphAgent):
     """Calls the tool that it is told to."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -172,6 +173,7 @@ class GraphRun:
             for event in await self._stored():
                 yield event
             return
+        canceled = False
         try:
             async with aclosing(self._parts()) as parts:
                 async for part in parts:
@@ -181,6 +183,9 @@ class GraphRun:
             if self._turn.taken_back:
                 yield TextRestarted()
             raise
+        except asyncio.CancelledError:
+            canceled = True
+            raise
         finally:
             if (
                 self._turn.ledger.pending_tool_calls
@@ -188,7 +193,8 @@ class GraphRun:
                 and not self._request.suspended.is_set()
             ):
                 state = await self._graph.aget_state(self._config)
-                await self._close_open_calls(state, lambda call, _: has_begun(call))
+                # whoever cancels a turn knows that its calls are interrupted; nobody asked for a crash
+                await self._close_open_calls(state, lambda call, _: not canceled and has_begun(call))
             if self._turn.refused and not self._turn.waits and not self._request.suspended.is_set():
                 await self._leave_out(self._turn.refused)
         if self._turn.waits:
