@@ -47,7 +47,8 @@ async def ask(key: str) -> str:
     return f"did {key} with {interrupt('Which one?')}"
 
 
-ask.metadata = {"read_only": True}  # it does nothing but ask: a kill before the question is stored lets it ask again
+# it does nothing but ask: after a kill before the question is stored it asks again
+ask.metadata = {"read_only": True}
 
 
 class Worker(BaseLangGraphAgent):
