@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 from procrastinate import App
@@ -14,11 +16,24 @@ from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300), pytest.mark.xdist_group("postgres")]
 
 
+async def canceled_as_it_comes(pool: Any, held: Any, work: Coroutine[Any, Any, None], steps: int) -> None:
+    """Cancel what waits for a connection of a full pool, `steps` turns of the event loop after one begins to come back."""
+    working = asyncio.create_task(work)
+    while not pool.get_stats().get("requests_waiting"):
+        await asyncio.sleep(0)
+    giving = asyncio.create_task(pool.putconn(held))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    working.cancel()
+    await giving
+    await asyncio.wait([working], timeout=5)
+    assert working.cancelled()
+
+
 @pytest.mark.parametrize("steps", range(8))
 async def test_a_cancel_as_a_connection_is_given_back_is_not_lost(
     postgres: PostgresServer, steps: int
 ) -> None:
-    """`steps` is how far the connection is on its way, in turns of the event loop."""
     async with postgres.opened(DATABASE_CONNECTIONS="2") as pool:
 
         async def work() -> None:
@@ -26,16 +41,7 @@ async def test_a_cancel_as_a_connection_is_given_back_is_not_lost(
             await asyncio.Event().wait()
 
         held, other = await pool.pool.getconn(), await pool.pool.getconn()
-        working = asyncio.create_task(work())
-        while not pool.pool.get_stats().get("requests_waiting"):
-            await asyncio.sleep(0)
-        giving = asyncio.create_task(pool.pool.putconn(held))
-        for _ in range(steps):
-            await asyncio.sleep(0)
-        working.cancel()
-        await giving
-        await asyncio.wait([working], timeout=5)
-        assert working.cancelled()
+        await canceled_as_it_comes(pool.pool, held, work(), steps)
         assert await pool.one("SELECT 2") == (2,)  # the connection is not lost either
         await pool.pool.putconn(other)
 
@@ -55,16 +61,7 @@ async def test_a_cancel_as_a_connection_of_the_queue_is_given_back_is_not_lost(
             await asyncio.Event().wait()
 
         held = [await connector.pool.getconn() for _ in range(connector.pool.max_size)]
-        working = asyncio.create_task(work())
-        while not connector.pool.get_stats().get("requests_waiting"):
-            await asyncio.sleep(0)
-        giving = asyncio.create_task(connector.pool.putconn(held.pop()))
-        for _ in range(steps):
-            await asyncio.sleep(0)
-        working.cancel()
-        await giving
-        await asyncio.wait([working], timeout=5)
-        assert working.cancelled()
+        await canceled_as_it_comes(connector.pool, held.pop(), work(), steps)
         assert await queue.find("a") is None  # the connection is not lost either
         for connection in held:
             await connector.pool.putconn(connection)
