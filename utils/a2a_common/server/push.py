@@ -247,6 +247,8 @@ class PushSender:
 
     async def _note(self, lane: _Lane, webhook: Webhook, entry: Entry) -> None:
         now = asyncio.get_running_loop().time()
+        if isinstance(entry.event, Message) and lane.again:
+            return  # the message that it answers was sent again meanwhile, and this time it may get a task
         if _is_end(entry.event):
             await self._note_sent(webhook, None)
         elif entry.settles or now - lane.noted_at >= _NOTE_SECONDS:
