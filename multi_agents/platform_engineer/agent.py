@@ -292,7 +292,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         """
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
-        async with aclosing(self._until_some_are_known(request)) as told:
+        async with aclosing(self._until_all_are_known(request)) as told:
             async for starting in told:
                 yield starting
         request = await self._counted(await self._heard(request))
@@ -324,15 +324,18 @@ class PlatformEngineer(BaseLangGraphAgent):
                 if updated is not None:
                     yield updated
 
-    async def _until_some_are_known(self, request: AgentRequest) -> AsyncGenerator[StatusText, None]:
-        """Wait for the first look at the agents; where it finds none, for one that starts with this process, as readiness does."""
-        agents = [agent.name for agent in self._registry.agents]
+    async def _until_all_are_known(self, request: AgentRequest) -> AsyncGenerator[StatusText, None]:
+        """Wait for the first look at the agents, then for those that start with this process, as readiness does.
+
+        A plan made before knows some of the agents only: what is for another would be given to one of these.
+        """
         if not self._registry.looked_at_all:
-            await self._registry.looked_at(agents)
+            await self._registry.looked_at([agent.name for agent in self._registry.agents])
         left = min(self._starting_for, Deadline(request.deadline).left)
-        if agents and not self._registry.has_joined and left > 0:
-            yield StatusText(f"Waiting for {', '.join(agents)} to start.")
-            await self._registry.until_one_joins(left)
+        strangers = self._registry.strangers
+        if strangers and left > 0:
+            yield StatusText(f"Waiting for {', '.join(strangers)} to start.")
+            await self._registry.until_all_join(left)
 
     @property
     def _starting_for(self) -> float:

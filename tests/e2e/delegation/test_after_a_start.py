@@ -30,10 +30,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 class Started:
     """A supervisor that is asked as soon as its start returns."""
 
-    def __init__(self, home: Path, url: str, restart: str = "0", wait: str = "60") -> None:
+    def __init__(self, home: Path, url: str, restart: str = "0", wait: str = "60", **others: str) -> None:
         self.model = ScriptedModel(script=answer)
+        agents = {"keys": url, **others}
         told = {
-            "SUB_AGENTS": f"keys={url}",
+            "SUB_AGENTS": ",".join(f"{name}={address}" for name, address in agents.items()),
             "SUB_AGENT_RESTART_SECONDS": restart,
             "SUB_AGENT_WAIT_SECONDS": wait,
         }
@@ -57,7 +58,7 @@ class Started:
     @property
     def offered(self) -> list[str]:
         names = [tool["function"]["name"] for tool in self.model.requests[0].tools]
-        return [name for name in names if name == "keys"]
+        return [name for name in names if name in ("keys", "late")]
 
 
 def answer(messages: Any) -> Any:
@@ -85,6 +86,21 @@ async def test_a_request_waits_for_agents_that_start_with_the_supervisor_and_say
             late = loopback_socket(port)
             await stack.enter_async_context(running_agent(Keys, model=model(["a is 1"]), listener=late))
             assert await asking == "Waiting for keys to start.Told: a is 1"
+
+
+async def test_a_request_waits_for_an_agent_that_starts_later_than_another(tmp_path: Path) -> None:
+    port = free_port()
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(running_agent(Keys, model=model(["a is 1"])))
+        supervisor = Started(tmp_path, url, late=f"http://127.0.0.1:{port}")
+        waits = asyncio.Event()
+        asking = asyncio.create_task(supervisor.ask(lambda event: waits.set()))
+        async with asyncio.timeout(60):
+            await waits.wait()
+            late = loopback_socket(port)
+            await stack.enter_async_context(running_agent(Keys, model=model([]), listener=late))
+            assert await asking == "Waiting for late to start.Told: a is 1"
+        assert supervisor.offered == ["keys", "late"]
 
 
 async def test_a_request_waits_no_longer_than_agents_may_take_to_start(tmp_path: Path) -> None:

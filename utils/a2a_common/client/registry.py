@@ -173,7 +173,7 @@ class SubAgentRegistry:
         self._on_up = on_up
         self._watchers: list[asyncio.Task[None]] = []
         self._looked = {name: asyncio.Event() for name in urls}
-        self._joined = asyncio.Event()
+        self._joined = {name: asyncio.Event() for name in urls}
         self._doubts = {name: _Doubt() for name in urls}
         self._absences = {name: Absence(restart_seconds) for name in urls}
 
@@ -183,9 +183,9 @@ class SubAgentRegistry:
         return tuple(self._agents.values())
 
     @property
-    def has_joined(self) -> bool:
-        """Whether the card of any agent is known and told."""
-        return self._joined.is_set()
+    def strangers(self) -> Sequence[str]:
+        """The names of those whose card is not known yet, or not told."""
+        return tuple(name for name, joined in self._joined.items() if not joined.is_set())
 
     @property
     def known(self) -> Sequence[SubAgent]:
@@ -215,11 +215,11 @@ class SubAgentRegistry:
         """Wait until an agent can be reached, or so long."""
         await self._absences[name].over(seconds)
 
-    async def until_one_joins(self, seconds: float) -> None:
-        """Wait until the card of one of the agents is known and told, or so long."""
+    async def until_all_join(self, seconds: float) -> None:
+        """Wait until the card of every agent is known and told, or so long."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._joined.wait()
+                await asyncio.gather(*(joined.wait() for joined in self._joined.values()))
 
     async def looked_at(self, names: Collection[str], seconds: float | None = None) -> None:
         """Wait until each of `names` was looked for once, with or without success, or the time is up."""
@@ -242,7 +242,7 @@ class SubAgentRegistry:
             card = stored_card(text, PeerLimits(name, CARD, LARGEST_CARD)) if text is not None else None
             if card is not None and self._is_taken(name, card):
                 self._agents = {**self._agents, name: replace(agent, card=card)}
-                self._joined.set()
+                self._joined[name].set()
 
     def doubt(self, name: str) -> None:
         """A call to the agent failed: look at once, and often for a while, so that it is seen to go and to come back."""
@@ -286,7 +286,7 @@ class SubAgentRegistry:
             self._on_up(name)
         if changed and card is not None:
             await self._tell(name)
-            self._joined.set()
+            self._joined[name].set()
             await self._keep(fresh.url, card)
 
     async def _keep(self, url: str, card: AgentCard) -> None:
