@@ -34,7 +34,7 @@ _ASKS = re.compile(
 _NO_ORDER = (
     rf"{_COMMON}|he|she|his|her|their|me|us|him|about|after|before|since|until|while|during|without|within|over|under|between|into|onto|via|per"
     "|as|than|because|although|though|unless|both|all|each|every|either|neither|nor|even|still|yet|again|today|yesterday|tomorrow|tonight"
-    "|maybe|perhaps|suppose|imagine|assume|say|given|thanks|got|get|need|want|love|like|found|saw|lost|forgot|made|went|ran|wrote|said|told|gave"
+    "|maybe|perhaps|excuse|pardon|forgive|suppose|imagine|assume|say|given|thanks|got|get|need|want|love|like|found|saw|lost|forgot|made|went|ran|wrote|said|told|gave"
     r"|took|came|became|left|built|bought|works?|seems?|looks?|makes?|was|am|whats|hows|wheres|whos|whens|dont|cant|show|tell|give|list|explain|describe|whether|find|search|read|look|check|\w+ed|\w+ing|\w+ly"
 )
 _ORDER = re.compile(

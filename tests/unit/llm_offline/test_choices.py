@@ -180,6 +180,8 @@ def test_a_state_before_the_one_says_which_one_is_wanted(github):
         ("the three most recently closed issues in acme/rocket", {"state": "closed", "limit": 3}),
         ("page 2 of the open issues in acme/rocket", {"state": "open", "page": 2}),
         ("How many issues are closed in acme/rocket compared to open ones?", {"state": "all"}),
+        ("please show me the issues from acme/rocket, also the closed", {"state": "all"}),
+        ("list the issues of acme/rocket, the closed ones too", {"state": "all"}),
         ("which commits came to the default branch of acme/rocket after that date?", {"branch": None}),
         ("which of the open PRs in acme/rocket has the most comments?", {"sort": "popularity", "limit": 1}),
         (

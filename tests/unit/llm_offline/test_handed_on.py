@@ -98,6 +98,27 @@ def test_a_question_that_goes_on_with_the_one_before_is_searched_for_with_it(mod
     assert [each["args"] for each in asked] == [{"query": query}]
 
 
+def test_what_stands_before_a_question_counts_for_which_section_comes_first(models):
+    openai, azure = (
+        Article(
+            title="Models",
+            url=f"docs/models.md#{name}",
+            metadata={"heading": f"Use {heading}"},
+            content=f"Put these lines into .env for {heading}.",
+            score=1.0,
+        )
+        for name, heading in (("openai", "OpenAI"), ("azure", "Azure"))
+    )
+    asked = HumanMessage("In my company we have Azure only. What lines to put in .env?")
+    reply = models["rag"].invoke([asked])
+    results = [
+        ToolMessage(dump_result(Articles(articles=[openai, azure])), tool_call_id=call["id"])
+        for call in reply.tool_calls
+    ]
+    answer = models["rag"].invoke([asked, reply, *results]).text
+    assert answer.index("Use Azure") < answer.index("Use OpenAI")
+
+
 @pytest.mark.parametrize("said", ["and at what time?", "on which day?", "why?"])
 def test_a_part_of_a_sentence_is_asked_of_the_agent_that_was_asked_before(models, said):
     call = {"name": "rag", "args": {"request": "When is the phone of team Falcon handed over?"}, "id": "1"}

@@ -221,7 +221,13 @@ def test_what_no_agent_is_for_is_declined_and_asks_none(chat, request_text):
 
 
 @pytest.mark.parametrize(
-    "question", ["Wie füge ich einen neuen Agenten hinzu?", "¿Cómo cambio el modelo?", "如何添加新的代理?"]
+    "question",
+    [
+        "Wie füge ich einen neuen Agenten hinzu?",
+        "¿Cómo cambio el modelo?",
+        "如何添加新的代理?",
+        "Bom dia, como é que eu abro o chat no navegador em vez do terminal?",
+    ],
 )
 def test_another_language_is_looked_up_and_said_not_to_be_understood(chat, question):
     bound = chat.bind_tools(tools_of("rag"))

@@ -102,6 +102,7 @@ def test_a_verb_before_its_object_is_an_order(text):
         "I have a server",
         "With the chart",
         "Using the page",
+        "Excuse me",
         "",
     ],
 )

@@ -22,7 +22,9 @@ def is_foreign(text: str) -> bool:
     if len(found) >= _FEWEST and not text.isascii() and not WORDS["english"].intersection(found):
         return any(char.isalpha() and not char.isascii() for char in text)  # "Pokaż otwarte zgłoszenia"
     foreign = sum(word in WORDS["foreign"] - WORDS["english"] for word in found)
-    return foreign >= _FEWEST and foreign > sum(word in WORDS["english"] for word in found)
+    english = sum(word in WORDS["english"] - WORDS["foreign_function"] for word in found)
+    weak = sum(word in WORDS["foreign_function"] for word in found)  # some of them are English words too
+    return (foreign >= _FEWEST and foreign > english) or (foreign > 0 and foreign + weak > _FEWEST + english)
 
 
 def foreign_words(text: str) -> list[str]:

@@ -132,7 +132,7 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
         case None:
             return fenced(shortened(text), "json") if text.startswith(("{", "[{")) else text or EMPTY
         case Articles() as found:
-            return passages_text(_question(call, step), found, similarity)
+            return passages_text(_question(call, step, turn), found, similarity)
         case Items() as listed:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
@@ -172,9 +172,11 @@ def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
     return found, list(dict.fromkeys([*left_out, *versions, *called]))
 
 
-def _question(call: Call, step: Step) -> str:
+def _question(call: Call, step: Step, turn: Turn) -> str:
+    """What passages are chosen for: the query, without what an earlier turn asked that stands before it."""
     query = str(call.arguments.get("query") or call.arguments.get("question") or "")
-    return step.clause.text if query.endswith(step.clause.text) else query or _asked(step)
+    of_earlier = query.endswith(step.clause.text) and query not in turn.request
+    return step.clause.text if of_earlier else query or _asked(step)
 
 
 def _asked(step: Step) -> str:
