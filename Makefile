@@ -67,7 +67,7 @@ ci-fuzz:
 	$(BIN)/python -m benchmarks.fuzz_context N=2000 SEED=1 LARGE=10
 
 ci-simulate:
-	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
+	$(BIN)/python -m benchmarks.simulate N=2500 SEED=1
 	$(BIN)/python -m benchmarks.simulate N=400 SEED=1 ENGINES=2
 
 ci-tests:
