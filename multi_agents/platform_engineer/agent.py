@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import structlog
 
+from multi_agents.platform_engineer.starting import Starting
 from multi_agents.platform_engineer.sub_agents import sub_agents
 from multi_agents.platform_engineer.subject import is_other_subject
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -27,7 +27,6 @@ from utils.events import (
     Completed,
     InputRequired,
     PlanUpdated,
-    StatusText,
     SuggestionsReady,
     Usage,
 )
@@ -99,7 +98,6 @@ class PlatformEngineer(BaseLangGraphAgent):
         from utils.a2a_common.client.tls import client_context
 
         super().__init__(runtime)
-        self._made = time.monotonic()
         settings = SubAgentSettings.load(runtime.environ)
         trust = TrustSettings.load(runtime.environ)
         entries = sub_agents(settings, trust)
@@ -116,6 +114,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             tls=(tls := client_context(ClientTlsSettings.load(runtime.environ))),
             checks=card_checks(trust.card_keys, self._shares.keys()),
         )
+        self._starting = Starting(self._registry, settings.wait_seconds)
         origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}
         self._access = Access(self.name, entries, runtime.settings)
         self._pool = ClientPool(settings.largest_answer, self._access.credentials, origins.get, tls)
@@ -213,13 +212,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     async def readiness(self) -> Readiness:
         """Ready once every sub-agent is up; one that stays down is waited for a while, and then done without."""
-        missing = tuple(agent.name for agent in self._registry.agents if not agent.reachable)
-        if not missing:
-            return Readiness(ready=True)
-        down = ", ".join(missing)
-        if self._starting_for or not self._registry.looked_at_all:
-            return Readiness(ready=False, detail=f"waiting for {down}", without=missing)
-        return Readiness(ready=True, detail=f"without {down}", without=missing)
+        return self._starting.readiness()
 
     def card_options(self) -> CardOptions:
         """The card also names the agents behind this one, and says that what is remembered can be asked for."""
@@ -292,7 +285,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         """
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
-        async with aclosing(self._until_all_are_known(request)) as told:
+        async with aclosing(self._starting.until_all_are_known(Deadline(request.deadline).left)) as told:
             async for starting in told:
                 yield starting
         request = await self._counted(await self._heard(request))
@@ -323,24 +316,6 @@ class PlatformEngineer(BaseLangGraphAgent):
                 updated = plan.apply(event)
                 if updated is not None:
                     yield updated
-
-    async def _until_all_are_known(self, request: AgentRequest) -> AsyncGenerator[StatusText, None]:
-        """Wait for the first look at the agents, then for those that start with this process, as readiness does.
-
-        A plan made before knows some of the agents only: what is for another would be given to one of these.
-        """
-        if not self._registry.looked_at_all:
-            await self._registry.looked_at([agent.name for agent in self._registry.agents])
-        left = min(self._starting_for, Deadline(request.deadline).left)
-        strangers = self._registry.strangers
-        if strangers and left > 0:
-            yield StatusText(f"Waiting for {', '.join(strangers)} to start.")
-            await self._registry.until_all_join(left)
-
-    @property
-    def _starting_for(self) -> float:
-        """Seconds for which agents that are not up yet are still expected to start."""
-        return max(0.0, self._made + self._settings.wait_seconds - time.monotonic())
 
     async def _early_answers(self, request: AgentRequest) -> Sequence[ArtifactAdded]:
         """What the agents that were asked beside the one that asks the user have answered."""

@@ -106,7 +106,10 @@ def test_a_list_has_the_conditions_that_are_said_and_no_others(github, said, arg
     [
         ("Show the newest pull request of acme/rocket", {"state": "all", "limit": 1}),
         ("Show the latest closed issue of acme/rocket", {"state": "closed", "limit": 1}),
-        ("Show the newest pull request of acme/rocket before the meeting at 11", {"state": "all", "limit": 1}),
+        (
+            "Show the newest pull request of acme/rocket before the meeting at 11",
+            {"state": "all", "limit": 1},
+        ),
         ("Show the first issue of acme/rocket", {"state": "all", "direction": "asc", "limit": 1}),
         (
             "Out of all issues still open in acme/rocket, which one has been waiting longest?",

@@ -1,0 +1,53 @@
+"""The time right after the supervisor's start, in which its agents may not be up yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.protocol.readiness import Readiness
+from utils.events import StatusText
+
+if TYPE_CHECKING:
+    from utils.a2a_common.client.registry import SubAgentRegistry
+
+
+class Starting:
+    """What is waited for in that time. It begins when this is made.
+
+    Args:
+        registry: Watches the agents.
+        seconds: How long agents are expected to start.
+    """
+
+    def __init__(self, registry: SubAgentRegistry, seconds: float) -> None:
+        self._registry = registry
+        self._ends = time.monotonic() + seconds
+
+    @property
+    def _left(self) -> float:
+        return max(0.0, self._ends - time.monotonic())
+
+    def readiness(self) -> Readiness:
+        """Ready once every agent is up; one that stays down is waited for until that time is over, and then done without."""
+        missing = tuple(agent.name for agent in self._registry.agents if not agent.reachable)
+        if not missing:
+            return Readiness(ready=True)
+        down = ", ".join(missing)
+        if self._left or not self._registry.looked_at_all:
+            return Readiness(ready=False, detail=f"waiting for {down}", without=missing)
+        return Readiness(ready=True, detail=f"without {down}", without=missing)
+
+    async def until_all_are_known(self, seconds: float) -> AsyncGenerator[StatusText, None]:
+        """Wait for the first look at the agents, then for those that are not known yet; at most so many seconds.
+
+        A plan made before knows some of the agents only: what is for another would be given to one of these.
+        """
+        if not self._registry.looked_at_all:
+            await self._registry.looked_at([agent.name for agent in self._registry.agents])
+        left = min(self._left, seconds)
+        strangers = self._registry.strangers
+        if strangers and left > 0:
+            yield StatusText(f"Waiting for {', '.join(strangers)} to start.")
+            await self._registry.until_all_join(left)
