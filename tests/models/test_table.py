@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from _pytest.mark import ParameterSet
 from a2a.client import Client
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.models.row import LAST, Row, Sent
 from tests.models.scribe import WRITTEN, Scribe
 from tests.models.table import ROWS
+from tests.rows import mostly_long
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.strict.servers import Server
@@ -77,13 +77,8 @@ def _activities(answer: Answer, kind: str, field: str) -> list[str]:
     return [str(each[field]) for each in answer.metadata(ACTIVITY_EXTENSION) if each["kind"] == kind]
 
 
-def _marked(row: Row, place: int) -> ParameterSet:
-    """A row; two in three are more of the same for `make test`."""
-    return pytest.param(row, marks=pytest.mark.long if place % 3 else ())
-
-
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("row", [_marked(row, place) for place, row in enumerate(ROWS)], ids=str)
+@pytest.mark.parametrize("row", mostly_long(ROWS, 3), ids=str)
 async def test_what_the_user_sees(row: Row, double: StrictProvider, agents: Agents) -> None:
     client = await agents(row)
     double.reset(_script(row))

@@ -13,6 +13,7 @@ from a2a.utils.errors import A2AError
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.teams import supervising
+from tests.rows import mostly_long
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.questions import ask_user
@@ -92,7 +93,7 @@ async def answered(client: Client, *words: str) -> list[Answer]:
 
 
 @pytest.mark.parametrize("below", [False, True], ids=["alone", "supervised"])
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", mostly_long(ORDERS, 2))
 async def test_an_approval_is_given_with_the_nonce_of_its_question_in_every_order_of_questions(
     order: str, below: bool, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from tests.e2e.agents.test_own_agents import Triage
 from tests.e2e.delegation.foreign import foreign
 from tests.e2e.delegation.teams import supervising
 from tests.property.context.media import pdf, png
+from tests.rows import mostly_long
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import Call, Fault, Reply, StrictProvider, Wire, run_strict_provider
 
@@ -111,7 +112,7 @@ def words_of(answer):
     )
 
 
-@pytest.mark.parametrize("provider", WITH_PICTURES)
+@pytest.mark.parametrize("provider", mostly_long(WITH_PICTURES, 3))
 async def test_a_picture_that_cannot_be_processed_is_left_out_and_the_turn_is_answered(provider, tmp_path):
     with run_strict_provider(Brain()) as double:
         double.refusing = {BROKEN: CANNOT[provider]}
@@ -142,7 +143,7 @@ async def test_a_picture_that_cannot_be_processed_is_left_out_and_the_turn_is_an
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", [*WITH_PICTURES, "google-gemini"])
+@pytest.mark.parametrize("provider", mostly_long([*WITH_PICTURES, "google-gemini"], 2))
 async def test_a_document_that_cannot_be_processed_is_left_out_and_the_turn_is_answered(provider):
     with run_strict_provider(Brain()) as double:
         double.refusing = {LOCKED: CANNOT[provider]}
@@ -160,7 +161,7 @@ async def test_a_document_that_cannot_be_processed_is_left_out_and_the_turn_is_a
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", WITH_PICTURES)
+@pytest.mark.parametrize("provider", mostly_long(WITH_PICTURES, 3))
 async def test_a_picture_that_a_tool_returns_is_left_out_and_the_turn_is_answered(provider):
     with run_strict_provider(Brain()) as double:
         double.refusing = {BROKEN: CANNOT[provider]}
@@ -177,7 +178,7 @@ async def test_a_picture_that_a_tool_returns_is_left_out_and_the_turn_is_answere
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", WITH_PICTURES)
+@pytest.mark.parametrize("provider", mostly_long(WITH_PICTURES, 3))
 async def test_a_foreign_agents_picture_ends_no_conversation(provider):
     async def script(turn):
         await turn.task()
@@ -202,7 +203,7 @@ async def test_a_foreign_agents_picture_ends_no_conversation(provider):
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_a_message_that_the_filter_refuses_fails_alone(provider, tmp_path):
     with run_strict_provider(Brain()) as double:
         double.refusing = {"badword": FILTERS[provider]}
@@ -228,7 +229,7 @@ async def test_a_message_that_the_filter_refuses_fails_alone(provider, tmp_path)
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_a_result_that_the_filter_refuses_leaves_with_its_turn(provider):
     with run_strict_provider(Brain()) as double:
         double.refusing = {"badword": FILTERS[provider]}
@@ -245,7 +246,7 @@ async def test_a_result_that_the_filter_refuses_leaves_with_its_turn(provider):
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", WITH_PICTURES)
+@pytest.mark.parametrize("provider", mostly_long(WITH_PICTURES, 3))
 async def test_what_is_refused_without_its_picture_too_is_tried_once_more_only(provider):
     with run_strict_provider(Brain()) as double:
         double.refusing = {"badword": FILTERS[provider]}
@@ -338,7 +339,7 @@ STOPPED = {"anthropic": "refusal", "aws-bedrock": "guardrail_intervened"}
 
 
 @pytest.mark.parametrize("said", ["", "Sorry, the model cannot answer this."])
-@pytest.mark.parametrize("provider", STOPPED)
+@pytest.mark.parametrize("provider", mostly_long(STOPPED, 2))
 async def test_a_turn_that_is_refused_with_status_200_is_left_out_of_later_requests(provider, said, tmp_path):
     def brain(request):
         if "badword" in json.dumps(request.body):
@@ -376,7 +377,7 @@ async def test_a_turn_that_is_refused_with_status_200_is_left_out_of_later_reque
         assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", STOPPED)
+@pytest.mark.parametrize("provider", mostly_long(STOPPED, 2))
 async def test_a_picture_that_is_refused_with_status_200_is_left_out_and_the_turn_is_answered(provider):
     def brain(request):
         if base64.b64encode(BROKEN).decode() in json.dumps(request.body):

@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.resilience.desk import PROVIDERS, QUICK
+from tests.rows import mostly_long
 from utils.a2a_common import BaseLangGraphAgent
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
@@ -82,7 +83,7 @@ def writes(line: str, **more: object) -> Reply:
     return Reply("", [Call("c1", "write", {"line": line})], **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_a_call_that_the_limit_cut_off_is_never_run_and_asked_for_again(
     double: StrictProvider, provider: str, tmp_path: Path, book: Callable[[], list[str]]
 ) -> None:
@@ -98,7 +99,7 @@ async def test_a_call_that_the_limit_cut_off_is_never_run_and_asked_for_again(
     assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_arguments_that_are_cut_off_without_a_word_are_not_run_either(
     double: StrictProvider, provider: str, tmp_path: Path, book: Callable[[], list[str]]
 ) -> None:
@@ -120,7 +121,7 @@ async def test_of_several_calls_none_is_run_where_the_last_is_cut_off(
     assert answer.text == "Done."
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_a_call_that_is_cut_off_twice_fails_and_names_the_setting(
     double: StrictProvider, provider: str, tmp_path: Path, book: Callable[[], list[str]]
 ) -> None:
@@ -135,7 +136,7 @@ async def test_a_call_that_is_cut_off_twice_fails_and_names_the_setting(
     assert double.rejections == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_an_answer_that_the_limit_cut_off_says_so(
     double: StrictProvider, provider: str, tmp_path: Path
 ) -> None:
@@ -147,7 +148,7 @@ async def test_an_answer_that_the_limit_cut_off_says_so(
     assert answer.text.endswith("> " + answer.metadata(ERROR_EXTENSION)[0]["message"])
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", mostly_long(PROVIDERS, 3))
 async def test_a_filtered_answer_says_so(double: StrictProvider, provider: str, tmp_path: Path) -> None:
     reason = FILTER.get(provider, "content_filter")
     double.reset(first_then(Reply("Sorry", reason=reason), writes("x", reason=reason)))
@@ -174,7 +175,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("provider", ["openai-compatible", "aws-bedrock"])
-@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("form", mostly_long(WRITTEN, 3))
 async def test_a_call_that_is_written_as_text_is_made_and_never_shown(
     double: StrictProvider, provider: str, form: str, tmp_path: Path, book: Callable[[], list[str]]
 ) -> None:

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from tests.property.context.histories import history
 from tests.property.context.rules import refusals
+from tests.rows import mostly_long
 from tests.unit.context.conversations import COUNTER, RecordingSummariser, calls, human, long_talk
 from utils.context.compaction import Compaction
 from utils.context.draft import SYSTEM_AS_USER
@@ -80,14 +81,12 @@ async def test_without_a_system_message_nothing_is_repeated():
 
 
 SEEDS = range(120)
-EACH = 4
+EACH = 12
 """Of so many seeds, `make test` tries one: they are histories made at random."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "seed", [seed if seed % EACH == 0 else pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS]
-)
+@pytest.mark.parametrize("seed", mostly_long(SEEDS, EACH))
 async def test_a_repeated_system_message_breaks_no_rule_of_a_provider_and_no_budget(seed):
     told = history(seed)
     policy = replace(PRESETS[told.preset](told.window), system_as_user=True, compress_ahead=True, max_turns=2)

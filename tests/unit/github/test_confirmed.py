@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.rows import mostly_long
 from tests.unit.github.changing import Conversation, agent_with, question_in, writing
 from utils.events import Failed
 from utils.testing.scripted_model import ScriptedModel
@@ -55,7 +56,7 @@ def states(tmp_path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("answer", UNCONFIRMED)
+@pytest.mark.parametrize("answer", mostly_long(UNCONFIRMED, 3))
 @pytest.mark.parametrize("tool", CHANGES)
 async def test_an_answer_that_confirms_nothing_leaves_the_outcome_unknown(
     talk, github, tmp_path, tool, answer

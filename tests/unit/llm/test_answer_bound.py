@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from langchain_core.language_models import BaseChatModel
 
+from tests.rows import mostly_long
 from utils.errors import InvalidRequest
 from utils.llm.answer_bound import ENDLESS, LARGEST_STREAM
 from utils.llm.classify import classify
@@ -79,7 +80,7 @@ def model_at(url: str, environ: dict[str, str]) -> BaseChatModel:
     return create_chat_model(LLMSettings.load({"LLM_MODEL": "m", **addresses, **environ}))
 
 
-@pytest.mark.parametrize("environ", PROVIDERS, ids=str)
+@pytest.mark.parametrize("environ", mostly_long(PROVIDERS, 5), ids=str)
 @pytest.mark.parametrize("body", [endless_event, endless_events])
 async def test_a_stream_without_end_ends_the_call(
     environ: dict[str, str], body: Callable[[], AsyncIterator[bytes]]
@@ -94,7 +95,7 @@ async def test_a_stream_without_end_ends_the_call(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("environ", PROVIDERS, ids=str)
+@pytest.mark.parametrize("environ", mostly_long(PROVIDERS, 5), ids=str)
 async def test_a_body_without_end_ends_the_call(environ: dict[str, str], packed: bool) -> None:
     async with gateway("application/json", endless_body, packed=packed) as url:
         with pytest.raises(Exception) as raised:
