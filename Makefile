@@ -18,7 +18,7 @@ WORKERS ?= -n $(shell expr 3 '*' $(CORES)) --dist loadfile --no-loadscope-reorde
 # Hardly any of these waits for something.
 FAST_WORKERS ?= -n $(shell expr 2 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
 # What is long keeps its processor busy, and a service that starts beside five others is too slow for its users.
-CI_WORKERS ?= -n $(shell expr 2 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
+CI_WORKERS ?= -n $(shell expr 5 '*' $(CORES) / 2) --dist loadfile --no-loadscope-reorder
 FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/broken_rules tests/release
 
 N ?= 100000
@@ -64,7 +64,7 @@ ci: setup-dev lint ## Everything: format, lint, types, import direction, all tes
 
 # One after the other: each takes all processors, and tests that start processes have limits of time. The seeds are fixed, so that a red gate means a change.
 ci-fuzz:
-	$(BIN)/python -m benchmarks.fuzz_context N=2000 SEED=1 LARGE=10
+	$(BIN)/python -m benchmarks.fuzz_context N=1200 SEED=1 LARGE=6
 
 ci-simulate:
 	$(BIN)/python -m benchmarks.simulate N=2500 SEED=1
