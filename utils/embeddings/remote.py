@@ -13,10 +13,12 @@ from utils.embeddings.embedder import Embedder
 from utils.embeddings.remote_errors import as_platform_error
 from utils.embeddings.vectors import normalised
 from utils.errors import InvalidRequest, SettingsError
+from utils.net.web_client import forget_cookies
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+    from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
 BATCH = 256
@@ -96,7 +98,7 @@ def _openai(settings: EmbeddingSettings) -> Embedder:
         openai_api_base=settings.openai_base_url,
         check_embedding_ctx_length=False,
     )
-    return RemoteEmbedder(settings.provider, model, settings.openai_base_url or "", client)
+    return RemoteEmbedder(settings.provider, model, settings.openai_base_url or "", _guarded(client))
 
 
 def _compatible(settings: EmbeddingSettings) -> Embedder:
@@ -114,7 +116,7 @@ def _compatible(settings: EmbeddingSettings) -> Embedder:
     client = OpenAIEmbeddings(
         model=model, openai_api_key=key, openai_api_base=url, check_embedding_ctx_length=False
     )
-    return RemoteEmbedder(settings.provider, model, url, client)
+    return RemoteEmbedder(settings.provider, model, url, _guarded(client))
 
 
 def _azure(settings: EmbeddingSettings) -> Embedder:
@@ -130,7 +132,7 @@ def _azure(settings: EmbeddingSettings) -> Embedder:
         openai_api_version=settings.azure_openai_api_version,
         check_embedding_ctx_length=False,
     )
-    return RemoteEmbedder(settings.provider, deployment, endpoint, client)
+    return RemoteEmbedder(settings.provider, deployment, endpoint, _guarded(client))
 
 
 def _bedrock(settings: EmbeddingSettings) -> Embedder:
@@ -159,6 +161,13 @@ _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
     EmbeddingsProvider.AZURE_OPENAI: _azure,
     EmbeddingsProvider.AWS_BEDROCK: _bedrock,
 }
+
+
+def _guarded(embeddings: OpenAIEmbeddings) -> OpenAIEmbeddings:
+    """Embeddings whose client keeps no cookie."""
+    client = embeddings.client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
+    forget_cookies(client._client.cookies.jar)  # noqa: SLF001
+    return embeddings
 
 
 def _needed(value: Value | None, variable: str, user: str) -> Value:

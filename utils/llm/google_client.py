@@ -20,6 +20,7 @@ from utils.llm.client_options import (
 )
 from utils.llm.request_rate import request_limiter
 from utils.net.loopback import is_loopback
+from utils.net.web_client import no_cookies
 from utils.settings import LLMSettings, ModelProvider
 
 _EFFORTS = ("minimal", "low", "medium", "high")
@@ -51,8 +52,8 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
         extra_body=extra_body(settings),
         include_thoughts=True if settings.show_reasoning else None,
     )
-    if is_loopback(url):
-        options["client_args"] = {"trust_env": False, "headers": {"Connection": "close"}}
+    direct = {"trust_env": False, "headers": {"Connection": "close"}} if is_loopback(url) else {}
+    options["client_args"] = {"cookies": no_cookies(), **direct}
     return GeminiChatModel(
         model=model_name(settings),
         temperature=settings.temperature,  # also where it is unset: the client has a default of its own

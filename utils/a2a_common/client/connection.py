@@ -111,11 +111,15 @@ def http_client(
     import httpx
 
     from utils.net.bounded import LARGEST_EVENT, Bound
+    from utils.net.web_client import web_client
 
     bound = Bound(limits.most, limits.most) if limits else Bound(event=LARGEST_EVENT)
     proof = [credentials.add] if credentials else []
 
-    return httpx.AsyncClient(
+    return web_client(
+        bound,
+        request=[pass_trace_on, *proof],
+        response=[limits.bound] if limits else [],
         verify=tls or True,
         headers={"Accept-Encoding": "identity"} if limits else None,
         timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=CONNECT_SECONDS),
@@ -124,7 +128,6 @@ def http_client(
             max_keepalive_connections=_IDLE_CONNECTIONS,
             keepalive_expiry=IDLE_SECONDS,
         ),
-        event_hooks=bound.hooks(request=[pass_trace_on, *proof], response=[limits.bound] if limits else []),
         **_past_proxies(url),
     )
 
