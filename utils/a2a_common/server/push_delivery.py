@@ -87,7 +87,7 @@ class PushDelivery:
             async with self._slots.taken(owner, _host(config.url)), asyncio.timeout(self._policy.timeout):
                 status = await self._post(config, told)
         except ForbiddenUrl as error:
-            return str(error), False
+            return error.fault.value, False
         except UnicodeEncodeError:  # stored by a version that did not check
             return "token or credentials no header can carry", False
         except (httpx.HTTPError, TimeoutError) as error:
