@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from utils.embeddings.embedder import Embedder
 from utils.embeddings.remote_errors import as_platform_error
 from utils.embeddings.vectors import normalised
 from utils.errors import InvalidRequest, SettingsError
-from utils.net.web_client import forget_cookies
+from utils.net.web_client import forget_cookies, leads_away
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
+LED_AWAY = (
+    "The embedding server sends requests on to another address, which would get the key and the texts. Set its address to where it "
+    "leads, if that is right."
+)
 BATCH = 256
 """Texts per request: providers accept up to 2,048 (OpenAI, Azure); passages of 256 tokens stay under their token limit."""
 OPENAI_MODEL = "text-embedding-3-small"
@@ -164,10 +168,16 @@ _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
 
 
 def _guarded(embeddings: OpenAIEmbeddings) -> OpenAIEmbeddings:
-    """Embeddings whose client keeps no cookie."""
-    client = embeddings.client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
-    forget_cookies(client._client.cookies.jar)  # noqa: SLF001
+    """Embeddings whose client keeps no cookie, and follows redirects within an origin alone."""
+    http = embeddings.client._client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
+    forget_cookies(http.cookies.jar)
+    http.event_hooks["response"].append(_stay)
     return embeddings
+
+
+def _stay(response: Any) -> None:
+    if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
+        raise InvalidRequest(LED_AWAY)
 
 
 def _needed(value: Value | None, variable: str, user: str) -> Value:

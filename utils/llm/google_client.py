@@ -18,9 +18,9 @@ from utils.llm.client_options import (
     model_name,
     required,
 )
+from utils.llm.provider_client import guard_http
 from utils.llm.request_rate import request_limiter
 from utils.net.loopback import is_loopback
-from utils.net.web_client import no_cookies
 from utils.settings import LLMSettings, ModelProvider
 
 _EFFORTS = ("minimal", "low", "medium", "high")
@@ -52,9 +52,9 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
         extra_body=extra_body(settings),
         include_thoughts=True if settings.show_reasoning else None,
     )
-    direct = {"trust_env": False, "headers": {"Connection": "close"}} if is_loopback(url) else {}
-    options["client_args"] = {"cookies": no_cookies(), **direct}
-    return GeminiChatModel(
+    if is_loopback(url):
+        options["client_args"] = {"trust_env": False, "headers": {"Connection": "close"}}
+    model = GeminiChatModel(
         model=model_name(settings),
         temperature=settings.temperature,  # also where it is unset: the client has a default of its own
         timeout=longest_silence(settings),
@@ -63,6 +63,13 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
         **_account(settings),
         **options,
     )
+    client: Any = model.client
+    http = client._api_client._async_httpx_client  # noqa: SLF001 - it shows its HTTP client in no other way
+    if (
+        http is not None
+    ):  # it has none where it talks to Vertex AI by the client of Google's own authentication
+        guard_http(http)
+    return model
 
 
 def _account(settings: LLMSettings) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from http.cookiejar import CookieJar, CookiePolicy
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from utils.net.bounded import Bound
+
+_PORTS = {"http": 80, "https": 443}
 
 
 class _Unread(CookiePolicy):
@@ -21,15 +24,28 @@ class _Unread(CookiePolicy):
     netscape = rfc2965 = hide_cookie2 = False
 
 
-def no_cookies() -> CookieJar:
-    """A jar that stays empty, for the `cookies` of a client of httpx, httpx2 or requests that another package makes."""
-    return CookieJar(_Unread())
-
-
 def forget_cookies(jar: CookieJar) -> None:
-    """Let a jar that belongs to a client already stay empty."""
+    """Let the jar of a client of httpx, httpx2 or requests that another package made stay empty."""
     jar.clear()
     jar.set_policy(_Unread())
+
+
+def leads_away(sent: str, location: str) -> bool:
+    """Whether a redirect leads to another origin than that of the request; https at the same host is none.
+
+    Args:
+        sent: The address of the request.
+        location: The `Location` of the answer.
+    """
+    try:
+        old, new = urlsplit(sent), urlsplit(urljoin(sent, location))
+        ports = (old.port or _PORTS.get(old.scheme), new.port or _PORTS.get(new.scheme))
+    except ValueError:
+        return True
+    schemes = (old.scheme, new.scheme)
+    same = schemes[0] == schemes[1] and ports[0] == ports[1]
+    safer = schemes == ("http", "https") and ports == (80, 443)
+    return old.hostname != new.hostname or not (same or safer)
 
 
 def web_client(
@@ -50,7 +66,7 @@ def web_client(
         options: Further arguments of the class.
     """
     hooks = bound.hooks(request=[*request], response=[*response])
-    return kind(cookies=no_cookies(), follow_redirects=False, event_hooks=hooks, **options)
+    return kind(cookies=CookieJar(_Unread()), follow_redirects=False, event_hooks=hooks, **options)
 
 
 def client_for_checked(bound: Bound, *, seconds: float, **options: Any) -> httpx.AsyncClient:

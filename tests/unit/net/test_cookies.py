@@ -15,6 +15,7 @@ from agents.github.connection import Connection
 from agents.github.settings import GitHubSettings
 from agents.rag.ingest.fetch import fetch_page
 from agents.rag.settings import RagSettings
+from tests.unit.net.providers import ADDRESSES, EMBEDDERS, PROVIDERS
 from utils.a2a_common.client.connection import http_client
 from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
@@ -31,20 +32,6 @@ from utils.settings import EmbeddingSettings, LLMSettings
 pytestmark = pytest.mark.listens
 
 COOKIE = b"session=of-ann; Path=/; HttpOnly"
-OPENAI = {"LLM_PROVIDER": "openai", "OPENAI_API_KEY": "k"}
-PROVIDERS = [
-    OPENAI,
-    {"LLM_PROVIDER": "openai-compatible"},
-    {"LLM_PROVIDER": "azure-openai", "AZURE_OPENAI_API_KEY": "k"},
-    {"LLM_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k"},
-    {"LLM_PROVIDER": "google-gemini", "GOOGLE_API_KEY": "k"},
-]
-EMBEDDERS = [
-    {"EMBEDDINGS_PROVIDER": "openai", "OPENAI_API_KEY": "k"},
-    {"EMBEDDINGS_PROVIDER": "openai-compatible", "EMBEDDINGS_MODEL": "m"},
-    {"EMBEDDINGS_PROVIDER": "azure-openai", "EMBEDDINGS_MODEL": "m", "AZURE_OPENAI_API_KEY": "k"},
-]
-ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
 
 
 class Setter:
