@@ -24,6 +24,7 @@ from githubkit.retry import RetryOption
 from agents.github.settings import GitHubSettings
 from utils.net.bounded import LARGEST_BODY, MIB, Bound
 from utils.net.loopback import is_loopback
+from utils.net.web_client import forget_cookies
 
 LARGEST_TEXT = 64 * MIB
 """Bytes of a text that is read line by line: more than any reader takes, each of which stops at a limit of its own."""
@@ -71,6 +72,11 @@ class Connection(GitHubCore[Any]):
         if self._shared is None:
             self._shared = await self._create_async_client()
         yield self._shared
+
+    async def _create_async_client(self) -> httpx.AsyncClient:
+        client = await super()._create_async_client()
+        forget_cookies(client.cookies.jar)
+        return client
 
     def _extract_retry_after(self, response: Response[Any]) -> timedelta:
         """The wait that GitHub or a proxy asks for; githubkit parses whole seconds only."""

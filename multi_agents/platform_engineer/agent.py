@@ -117,7 +117,9 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._starting = Starting(self._registry, settings.wait_seconds)
         origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}
         self._access = Access(self.name, entries, runtime.settings)
-        self._pool = ClientPool(settings.largest_answer, self._access.credentials, origins.get, tls)
+        self._pool = ClientPool(
+            settings.largest_answer, self._access.credentials, origins.get, tls, self._own
+        )
         self._settings = settings
         self._contexts: Contexts | None = None
         self._delegations: Delegations | None = None

@@ -50,9 +50,10 @@ async def fetched_json(address: str) -> Any:
     import httpx
 
     from utils.net.bounded import Bound
+    from utils.net.web_client import web_client
 
     trusts = not is_loopback(address)
-    client = httpx.AsyncClient(timeout=FETCH_SECONDS, trust_env=trusts, event_hooks=Bound(_LARGEST).hooks())
+    client = web_client(Bound(_LARGEST), timeout=FETCH_SECONDS, trust_env=trusts)
     try:
         async with client as http:
             answer = await http.get(address, headers={"Accept-Encoding": "identity"})

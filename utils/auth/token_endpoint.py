@@ -29,12 +29,11 @@ async def posted_form(
     import httpx
 
     from utils.net.bounded import Bound
+    from utils.net.web_client import web_client
 
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     try:
-        async with httpx.AsyncClient(
-            timeout=seconds, trust_env=not is_loopback(url), event_hooks=Bound(_LARGEST).hooks()
-        ) as http:
+        async with web_client(Bound(_LARGEST), timeout=seconds, trust_env=not is_loopback(url)) as http:
             answer = await http.post(url, data=form, headers=headers, auth=client or httpx.USE_CLIENT_DEFAULT)
         told = json.loads(answer.content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:

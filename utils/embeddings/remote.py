@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,12 +13,18 @@ from utils.embeddings.embedder import Embedder
 from utils.embeddings.remote_errors import as_platform_error
 from utils.embeddings.vectors import normalised
 from utils.errors import InvalidRequest, SettingsError
+from utils.net.web_client import forget_cookies, leads_away
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+    from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
+LED_AWAY = (
+    "The embedding server sends requests on to another address, which would get the key and the texts. Set its address to where it "
+    "leads, if that is right."
+)
 BATCH = 256
 """Texts per request: providers accept up to 2,048 (OpenAI, Azure); passages of 256 tokens stay under their token limit."""
 OPENAI_MODEL = "text-embedding-3-small"
@@ -96,7 +102,7 @@ def _openai(settings: EmbeddingSettings) -> Embedder:
         openai_api_base=settings.openai_base_url,
         check_embedding_ctx_length=False,
     )
-    return RemoteEmbedder(settings.provider, model, settings.openai_base_url or "", client)
+    return RemoteEmbedder(settings.provider, model, settings.openai_base_url or "", _guarded(client))
 
 
 def _compatible(settings: EmbeddingSettings) -> Embedder:
@@ -114,7 +120,7 @@ def _compatible(settings: EmbeddingSettings) -> Embedder:
     client = OpenAIEmbeddings(
         model=model, openai_api_key=key, openai_api_base=url, check_embedding_ctx_length=False
     )
-    return RemoteEmbedder(settings.provider, model, url, client)
+    return RemoteEmbedder(settings.provider, model, url, _guarded(client))
 
 
 def _azure(settings: EmbeddingSettings) -> Embedder:
@@ -130,7 +136,7 @@ def _azure(settings: EmbeddingSettings) -> Embedder:
         openai_api_version=settings.azure_openai_api_version,
         check_embedding_ctx_length=False,
     )
-    return RemoteEmbedder(settings.provider, deployment, endpoint, client)
+    return RemoteEmbedder(settings.provider, deployment, endpoint, _guarded(client))
 
 
 def _bedrock(settings: EmbeddingSettings) -> Embedder:
@@ -159,6 +165,19 @@ _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
     EmbeddingsProvider.AZURE_OPENAI: _azure,
     EmbeddingsProvider.AWS_BEDROCK: _bedrock,
 }
+
+
+def _guarded(embeddings: OpenAIEmbeddings) -> OpenAIEmbeddings:
+    """Embeddings whose client keeps no cookie, and follows redirects within an origin alone."""
+    http = embeddings.client._client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
+    forget_cookies(http.cookies.jar)
+    http.event_hooks["response"].append(_stay)
+    return embeddings
+
+
+def _stay(response: Any) -> None:
+    if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
+        raise InvalidRequest(LED_AWAY)
 
 
 def _needed(value: Value | None, variable: str, user: str) -> Value:

@@ -13,7 +13,14 @@ from utils.errors import (
 
 def as_platform_error(error: Exception) -> PlatformError | None:
     """The platform's error for a client's; `None` for one that is no provider's (a bug in this code)."""
-    return _openai_error(error) or _aws_error(error)
+    return _own(error) or _openai_error(error) or _aws_error(error)
+
+
+def _own(error: BaseException | None) -> PlatformError | None:
+    """The error that an exception was made of: a client wraps what is raised within its requests."""
+    while error is not None and not isinstance(error, PlatformError):
+        error = error.__cause__
+    return error
 
 
 def _openai_error(error: Exception) -> PlatformError | None:

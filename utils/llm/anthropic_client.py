@@ -8,7 +8,6 @@ from typing import Any
 import anthropic
 from langchain_anthropic import ChatAnthropic
 
-from utils.llm.answer_bound import bound_answers
 from utils.llm.client_options import (
     address,
     effort_of,
@@ -19,8 +18,8 @@ from utils.llm.client_options import (
     model_name,
     required,
 )
+from utils.llm.provider_client import guard_client
 from utils.llm.request_rate import request_limiter
-from utils.llm.web_page import refuse_web_pages
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings
 
@@ -55,8 +54,7 @@ class AnthropicChatModel(ChatAnthropic):
             client = anthropic.AsyncClient(**self._client_params, http_client=plain)
         else:
             client = super()._async_client
-        bound_answers(client)
-        refuse_web_pages(client)
+        guard_client(client)
         return client
 
 

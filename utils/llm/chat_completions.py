@@ -17,9 +17,8 @@ from typing import Any, Self, TypeVar
 import openai
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
-from utils.llm.answer_bound import bound_answers
+from utils.llm.provider_client import guard_client
 from utils.llm.reply.refusal import spoken_chunk
-from utils.llm.web_page import refuse_web_pages
 
 Model = TypeVar("Model", bound=BaseChatOpenAI)
 
@@ -96,9 +95,8 @@ class SpokenStream:
 
 
 def with_plain_streams(model: Model) -> Model:
-    """The model, which streams chat completions through `ChatCompletions`, and takes neither a web page nor an endless answer."""
-    bound_answers(model.root_async_client)
-    refuse_web_pages(model.root_async_client)
+    """The model, which streams chat completions through `ChatCompletions`, on a guarded client."""
+    guard_client(model.root_async_client)
     model.async_client = plain = ChatCompletions(model.root_async_client)
     vars(model.root_async_client)["beta"] = SimpleNamespace(chat=SimpleNamespace(completions=plain))
     return model

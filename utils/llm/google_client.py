@@ -18,6 +18,7 @@ from utils.llm.client_options import (
     model_name,
     required,
 )
+from utils.llm.provider_client import guard_http
 from utils.llm.request_rate import request_limiter
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings, ModelProvider
@@ -53,7 +54,7 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
     )
     if is_loopback(url):
         options["client_args"] = {"trust_env": False, "headers": {"Connection": "close"}}
-    return GeminiChatModel(
+    model = GeminiChatModel(
         model=model_name(settings),
         temperature=settings.temperature,  # also where it is unset: the client has a default of its own
         timeout=longest_silence(settings),
@@ -62,6 +63,13 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
         **_account(settings),
         **options,
     )
+    client: Any = model.client
+    http = client._api_client._async_httpx_client  # noqa: SLF001 - it shows its HTTP client in no other way
+    if (
+        http is not None
+    ):  # it has none where it talks to Vertex AI by the client of Google's own authentication
+        guard_http(http)
+    return model
 
 
 def _account(settings: LLMSettings) -> dict[str, Any]:

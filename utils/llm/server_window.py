@@ -12,6 +12,7 @@ import httpx
 from utils.llm.client_options import KEYLESS, extra_headers
 from utils.net.bounded import Bound
 from utils.net.loopback import is_loopback
+from utils.net.web_client import web_client
 from utils.settings import LLMSettings, ModelProvider
 
 ASK_SECONDS = 3.0
@@ -37,9 +38,7 @@ async def server_window(settings: LLMSettings, seconds: float = ASK_SECONDS) -> 
         return None
     key = (settings.openai_api_key or KEYLESS).get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} | (extra_headers(settings) or {})
-    async with httpx.AsyncClient(
-        trust_env=not is_loopback(url), timeout=seconds, headers=headers, event_hooks=Bound().hooks()
-    ) as http:
+    async with web_client(Bound(), trust_env=not is_loopback(url), timeout=seconds, headers=headers) as http:
         base = url.rstrip("/").removesuffix("/v1")
         try:
             async with asyncio.timeout(seconds):

@@ -12,6 +12,7 @@ from utils.mcp.config import McpServer
 from utils.mcp.http_client import McpHttpClient
 from utils.net.bounded import Bound
 from utils.net.loopback import is_loopback
+from utils.net.web_client import web_client
 
 if TYPE_CHECKING:
     from langchain_mcp_adapters.sessions import McpHttpClientFactory
@@ -44,7 +45,7 @@ def transport_of(
             "headers": dict(server.headers),
             "timeout": _CONNECT_SECONDS,
             "sse_read_timeout": server.timeout_seconds + _LATER_SECONDS,
-            "httpx_client_factory": _client_for(str(server.url), most),
+            "httpx_client_factory": client_for(str(server.url), most),
             "session_kwargs": {"message_handler": heard},
         }
     )
@@ -65,7 +66,7 @@ async def _stdio_session(
         yield session
 
 
-def _client_for(url: str, most: int) -> McpHttpClientFactory:
+def client_for(url: str, most: int) -> McpHttpClientFactory:
     """Makes HTTP clients that send the headers to this server only: redirects are off, and loopback needs no proxy."""
     trusts = not is_loopback(url)
 
@@ -74,12 +75,13 @@ def _client_for(url: str, most: int) -> McpHttpClientFactory:
         timeout: httpx.Timeout | None = None,
         auth: httpx.Auth | None = None,
     ) -> httpx.AsyncClient:
-        return McpHttpClient(
+        return web_client(
+            Bound(most, most),
+            kind=McpHttpClient,
             headers=headers,
             timeout=timeout,
             auth=auth,
             trust_env=trusts,
-            event_hooks=Bound(most, most).hooks(),
         )
 
     return client

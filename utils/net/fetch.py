@@ -34,8 +34,9 @@ async def fetch_file(url: str, *, most_bytes: int, seconds: float, allow_private
     import httpx
 
     from utils.net.bounded import AnswerTooLarge, Bound
+    from utils.net.web_client import client_for_checked
 
-    client = httpx.AsyncClient(trust_env=False, timeout=seconds, event_hooks=Bound(most_bytes).hooks())
+    client = client_for_checked(Bound(most_bytes), seconds=seconds)
     try:
         async with asyncio.timeout(seconds), client:
             return await _follow(client, url, allow_private=allow_private)
@@ -55,7 +56,7 @@ async def _follow(client: httpx.AsyncClient, url: str, *, allow_private: bool) -
         request = client.build_request(
             "GET", target.url, headers={"Host": target.host}, extensions={"sni_hostname": target.name}
         )
-        response = await client.send(request, stream=True, follow_redirects=False)
+        response = await client.send(request, stream=True)
         try:
             if not response.has_redirect_location:
                 return await _read(response)

@@ -7,12 +7,16 @@ return another one (DNS rebinding). A redirect is a new URL and has to be checke
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from dataclasses import dataclass
 from enum import StrEnum
 
 import httpx
+import structlog
+
+from utils.net.special_addresses import is_public
+
+log = structlog.get_logger(__name__)
 
 RESOLVE_SECONDS = 5.0
 """Longest wait for a name server."""
@@ -22,22 +26,36 @@ MAX_URL_CHARACTERS = 2048
 
 
 class UrlFault(StrEnum):
-    """Why a URL is refused; the value is a sentence for whoever gave the URL."""
+    """Why a URL is refused; the value is for programs and the log."""
 
-    TOO_LONG = f"The URL is longer than {MAX_URL_CHARACTERS} characters."
-    MALFORMED = "The URL is malformed."
-    SCHEME = "The URL must begin with https:// or http://."
-    NO_HOST = "The URL has no host."
-    CREDENTIALS = "The URL must not carry credentials; use the authentication field."
-    UNRESOLVED = "The URL's host cannot be resolved."
-    PRIVATE = "The URL's host has an address that is not public."
+    TOO_LONG = "too_long"
+    MALFORMED = "malformed"
+    SCHEME = "scheme"
+    NO_HOST = "no_host"
+    CREDENTIALS = "credentials"
+    UNRESOLVED = "unresolved"
+    PRIVATE = "private"
+
+    @property
+    def sentence(self) -> str:
+        """Why, for whoever gave the URL. It does not tell whether a name exists that only the own network knows."""
+        return _SENTENCES.get(self, "The URL's host is not known, or has an address that is not public.")
+
+
+_SENTENCES = {
+    UrlFault.TOO_LONG: f"The URL is longer than {MAX_URL_CHARACTERS} characters.",
+    UrlFault.MALFORMED: "The URL is malformed.",
+    UrlFault.SCHEME: "The URL must begin with https:// or http://.",
+    UrlFault.NO_HOST: "The URL has no host.",
+    UrlFault.CREDENTIALS: "The URL must not carry credentials; use the authentication field.",
+}
 
 
 class ForbiddenUrl(Exception):
     """The URL must not be called. The message is the sentence of its fault."""
 
     def __init__(self, fault: UrlFault) -> None:
-        super().__init__(fault.value)
+        super().__init__(fault.sentence)
         self.fault = fault
 
 
@@ -77,27 +95,12 @@ async def checked_target(url: str, *, allow_private: bool) -> Target:
     """
     parsed = _parsed(url)
     addresses = await _resolve(parsed.host, parsed.port or (443 if parsed.scheme == "https" else 80))
-    if not allow_private:
-        for address in addresses:
-            if not is_public(address):
-                raise ForbiddenUrl(UrlFault.PRIVATE)
+    if not addresses or not (allow_private or all(map(is_public, addresses))):
+        fault = UrlFault.PRIVATE if addresses else UrlFault.UNRESOLVED
+        log.info("url.refused", reason=fault.value)  # the caller is not told which of the two
+        raise ForbiddenUrl(fault)
     host = parsed.netloc.decode("ascii")
     return Target(url=parsed.copy_with(host=addresses[0]), host=host, name=parsed.host)
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address is reachable by everyone; an IPv4 address inside an IPv6 one counts itself."""
-    ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if inner is not None:
-            return is_public(str(inner))
-        if ip in _NAT64:
-            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)))
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
-
-
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def _parsed(url: str) -> httpx.URL:
@@ -117,10 +120,11 @@ def _parsed(url: str) -> httpx.URL:
 
 
 async def _resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host; none where it is not known."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, TimeoutError):
-        raise ForbiddenUrl(UrlFault.UNRESOLVED) from None
+        return []
     return [str(entry[4][0]) for entry in found]

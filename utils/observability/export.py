@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from utils.observability.settings import TelemetrySettings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
 
 Stop = Callable[[], Awaitable[None]]
 
@@ -23,19 +27,13 @@ def export_traces(settings: TelemetrySettings, *, agent: str, version: str) -> S
     import asyncio
 
     from opentelemetry import trace
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    exporter = OTLPSpanExporter(
-        endpoint=f"{settings.endpoint.rstrip('/')}/v1/traces",
-        headers=_headers(settings),
-        timeout=_EXPORT_SECONDS,
-    )
     names = {"service.name": agent, "service.namespace": "platform-engineer", "service.version": version}
     provider = TracerProvider(resource=Resource.create(names), shutdown_on_exit=False)
-    processor = BatchSpanProcessor(exporter)
+    processor = BatchSpanProcessor(span_exporter(settings))
     provider.add_span_processor(processor)
     trace.set_tracer_provider(provider)
 
@@ -43,6 +41,23 @@ def export_traces(settings: TelemetrySettings, *, agent: str, version: str) -> S
         await asyncio.to_thread(processor.shutdown)
 
     return stop
+
+
+def span_exporter(settings: TelemetrySettings) -> SpanExporter:
+    """Sends spans to the collector of these settings, which name one."""
+    import requests
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    from utils.net.web_client import forget_cookies
+
+    session = requests.Session()
+    forget_cookies(session.cookies)
+    return OTLPSpanExporter(
+        endpoint=f"{(settings.endpoint or '').rstrip('/')}/v1/traces",
+        headers=_headers(settings),
+        timeout=_EXPORT_SECONDS,
+        session=session,
+    )
 
 
 async def _nothing() -> None:

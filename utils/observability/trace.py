@@ -7,7 +7,9 @@ type only, since their text may be a user's.
 
 from __future__ import annotations
 
+import hmac
 import random
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 Value = str | int | float | bool
 
 _SCOPE = "platform-engineer"
+
+_HIDING = secrets.token_bytes(32)
+"""Key of this process that hides trace ids from services of others."""
 
 agent_at_work: ContextVar[str] = ContextVar("agent_at_work", default="")
 """Name of the agent whose turn is running; empty outside a turn."""
@@ -113,6 +118,40 @@ def trace_headers() -> dict[str, str]:
     """The headers that carry the current trace context; none outside a span."""
     headers: dict[str, str] = {}
     _propagator().inject(headers)
+    return headers
+
+
+def headers_of_a_trace_elsewhere(service: str) -> dict[str, str]:
+    """The headers that begin a trace of its own at a service of somebody else; none outside a span.
+
+    Its id tells nothing of the current trace, whose id a caller may have chosen, and is the same for all requests of that trace to
+    that service from this process. `tracestate` is not sent, since a caller may have written anything in it. The current span is linked
+    to the other trace.
+
+    Args:
+        service: Its name: two services, which might compare what they are sent, get two traces.
+    """
+    from opentelemetry.trace import (
+        NonRecordingSpan,
+        SpanContext,
+        TraceFlags,
+        get_current_span,
+        set_span_in_context,
+    )
+
+    span = get_current_span()
+    ours = span.get_span_context()
+    if not ours.is_valid:
+        return {}
+    hidden = hmac.digest(_HIDING, ours.trace_id.to_bytes(16) + service.encode(), "sha256")
+    sampled = TraceFlags(ours.trace_flags & TraceFlags.SAMPLED)
+    theirs = SpanContext(
+        int.from_bytes(hidden[:16]), random.getrandbits(64) or 1, is_remote=False, trace_flags=sampled
+    )
+    if theirs.trace_id not in {link.context.trace_id for link in getattr(span, "links", ())}:
+        span.add_link(theirs, {"peer.service": service})
+    headers: dict[str, str] = {}
+    _propagator().inject(headers, set_span_in_context(NonRecordingSpan(theirs)))
     return headers
 
 

@@ -65,16 +65,13 @@ async def fetch_page(url: str, settings: RagSettings) -> Page:
 
 
 def _client(settings: RagSettings) -> httpx.AsyncClient:
-    import httpx
-
     from utils.net.bounded import Bound
+    from utils.net.web_client import client_for_checked
 
-    return httpx.AsyncClient(
-        trust_env=False,
-        follow_redirects=False,
-        timeout=settings.url_timeout_seconds,
+    return client_for_checked(
+        Bound(settings.max_url_bytes),
+        seconds=settings.url_timeout_seconds,
         headers={"User-Agent": _AGENT},
-        event_hooks=Bound(settings.max_url_bytes).hooks(),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from utils.net.bounded import Bound
+from utils.net.web_client import web_client
 from utils.settings import EmbeddingSettings, LLMSettings, ModelProvider, process_environment
 
 PROBE_SECONDS = 0.5
@@ -76,7 +77,7 @@ def _embeds_with(provider: ModelProvider, environ: Mapping[str, str]) -> bool:
 
 async def unused_server(servers: Mapping[str, str]) -> str:
     """How to use a model server of this machine; empty where none answers at once."""
-    async with httpx.AsyncClient(trust_env=False, timeout=PROBE_SECONDS, event_hooks=Bound().hooks()) as http:
+    async with web_client(Bound(), trust_env=False, timeout=PROBE_SECONDS) as http:
         found = await asyncio.gather(*(_model_at(http, url) for url in servers.values()))
     for (name, url), model in zip(servers.items(), found, strict=True):
         if model:

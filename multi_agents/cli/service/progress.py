@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
-
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.keeper import Tell
 from multi_agents.cli.service.ready import look
 from multi_agents.cli.service.service import Service
 from utils.net.bounded import Bound
+from utils.net.web_client import web_client
 
 LOOK_SECONDS = 1.0
 LOOKS_PER_LINE = 15
@@ -34,7 +33,7 @@ async def progress_told(service: Service, tell: Tell) -> AsyncIterator[None]:
 async def _follow(child: Child, tell: Tell) -> None:
     """Tell what one process is busy with until it is not; one that ends is the keeper's to tell."""
     name, looks = child.planned.name, 0
-    async with httpx.AsyncClient(trust_env=False, timeout=5, event_hooks=Bound().hooks()) as http:
+    async with web_client(Bound(), trust_env=False, timeout=5) as http:
         while (now := await look(http, child.planned.url)).ready and now.busy:
             if looks % LOOKS_PER_LINE == 0:
                 await tell(f"{name} goes on in the background: {now.busy}.")

@@ -16,6 +16,7 @@ from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ports import is_free
 from utils.errors import PlatformError, StorageError, StorageFull
 from utils.net.bounded import Bound
+from utils.net.web_client import web_client
 from utils.whole_file import check_room
 
 POLL_SECONDS = 0.15
@@ -52,8 +53,7 @@ async def wait_ready(children: Sequence[Child], report: Report) -> None:
         ServiceUnreachable: A process ended, never answered, or does not get ready. Tells the last lines of its log, or the
             reason that the process gives.
     """
-    client = httpx.AsyncClient(trust_env=False, timeout=5, event_hooks=Bound().hooks())
-    async with client as http, asyncio.TaskGroup() as group:
+    async with web_client(Bound(), trust_env=False, timeout=5) as http, asyncio.TaskGroup() as group:
         coming = {child.planned.name: asyncio.Event() for child in children}
         for child in children:
             group.create_task(_wait(http, child, coming, report))

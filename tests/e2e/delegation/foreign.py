@@ -82,8 +82,11 @@ async def foreign(
     description: str = "Tells the weather.",
     skill: str = "S",
     sign: Callable[[AgentCard], object] = lambda _card: None,
+    behind: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> AsyncIterator[Foreign]:
-    """Serve it; parts of other media types than `modes` are refused. `sign` may sign the card, and change it then."""
+    """Serve it; parts of other media types than `modes` are refused. `sign` may sign the card, and change it then;
+    `behind` is what stands before it.
+    """
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     card = AgentCard(
@@ -109,7 +112,7 @@ async def foreign(
     )
     routes = [*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/")]
     ear = Ear(Starlette(routes=routes))
-    async with running(ear, listener=listener):
+    async with running(behind(ear), listener=listener):
         yield Foreign(url, ear)
         await handler.aclose()
 

@@ -105,7 +105,7 @@ async def test_a_file_at_an_address_is_fetched_for_a_model_that_takes_it(name: s
 @pytest.mark.parametrize(
     ("name", "addresses", "why"),
     [
-        ("photo.png", "public", "The URL's host has an address that is not public."),
+        ("photo.png", "public", "The URL's host is not known, or has an address that is not public."),
         ("photo.png", "none", "Files at an address are not fetched here (FILE_URLS)."),
         ("gone.png", "any", "The server answered with status 404."),
         ("huge.png", "any", "The file is larger than 3,000,000 bytes."),

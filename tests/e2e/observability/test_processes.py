@@ -55,7 +55,11 @@ async def both(folder: Path, settings: dict[str, str]) -> AsyncIterator[tuple[Se
     common = {"LOG_FORMAT": "json", "OPENAI_API_KEY": SECRET, "LLM_PROVIDER": "embedded", **settings}
     with ExitStack() as stack:
         keys = stack.enter_context(started(folder, "keys", KEYS, common))
-        agents = {"SUB_AGENTS": f"keys={keys.url}", "SUB_AGENT_REFRESH_SECONDS": "0.3"}
+        agents = {
+            "SUB_AGENTS": f"keys={keys.url}",
+            "SUB_AGENTS_TRUST": "keys=own",
+            "SUB_AGENT_REFRESH_SECONDS": "0.3",
+        }
         supervisor = stack.enter_context(started(folder, "supervisor", SUPERVISOR, {**common, **agents}))
         async with ready(keys), ready(supervisor):
             yield supervisor, keys

@@ -11,11 +11,13 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
+from structlog.testing import capture_logs
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
 from utils.a2a_common.server.push_delivery import PushPolicy
-from utils.net.url_guard import ForbiddenUrl, checked_target, is_public
+from utils.net.special_addresses import is_public
+from utils.net.url_guard import ForbiddenUrl, checked_target
 from utils.testing.live_server import running
 
 PRIVATE = {"PUSH_ALLOW_PRIVATE": "true"}
@@ -180,6 +182,21 @@ async def test_a_webhook_whose_host_is_not_known_yet_is_stored_where_private_add
         task_id = (await wire.send())["id"]
         refused = await wire.rpc("CreateTaskPushNotificationConfig", {"taskId": task_id, "url": url})
         assert refused["error"]["code"] == -32602
+
+
+async def test_a_refused_webhook_does_not_tell_whether_a_name_is_known_in_the_own_network():
+    known, unknown = "http://localhost/x", "http://not-here.invalid/x"
+    async with serving(echo) as wire:
+        task = await wire.send()
+        said: list[str] = []
+        with capture_logs() as lines:
+            for url in (known, unknown):
+                refused = await wire.rpc(
+                    "CreateTaskPushNotificationConfig", {"taskId": task["id"], "url": url}
+                )
+                said.append(refused["error"]["message"])
+    assert len(set(said)) == 1
+    assert [each["reason"] for each in lines if each["event"] == "url.refused"] == ["private", "unresolved"]
 
 
 async def test_the_address_that_was_checked_is_the_one_that_is_called():

@@ -23,7 +23,7 @@ from utils.a2a_common.client.peer_errors import (
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, MATCHES_ANSWERS, QUESTION_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
-from utils.a2a_common.protocol.trace_context import pass_trace_on
+from utils.a2a_common.protocol.trace_context import trace_hook
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback, is_without_domain
 
@@ -97,25 +97,33 @@ def http_client(
     limits: PeerLimits | None = None,
     credentials: Credentials | None = None,
     tls: ssl.SSLContext | None = None,
+    *,
+    own: bool = False,
 ) -> httpx.AsyncClient:
     """A client for one agent. A stream may be silent for long, so that reads have no time-out of their own.
 
-    Proxies of the environment are ignored for this machine and for names without a domain. Requests carry the current trace on.
+    Proxies of the environment are ignored for this machine and for names without a domain. Requests carry the current trace on to an
+    agent of ours, and begin one of their own elsewhere.
 
     Args:
         url: Where the agent is.
         limits: What is taken from it at most; what is taken from any server when omitted.
         credentials: What proves to it who asks.
         tls: From `client_context`; what the machine trusts, and no certificate, when omitted.
+        own: Whether the agent is ours.
     """
     import httpx
 
     from utils.net.bounded import LARGEST_EVENT, Bound
+    from utils.net.web_client import web_client
 
     bound = Bound(limits.most, limits.most) if limits else Bound(event=LARGEST_EVENT)
     proof = [credentials.add] if credentials else []
 
-    return httpx.AsyncClient(
+    return web_client(
+        bound,
+        request=[trace_hook(limits.agent if limits else "", own=own), *proof],
+        response=[limits.bound] if limits else [],
         verify=tls or True,
         headers={"Accept-Encoding": "identity"} if limits else None,
         timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=CONNECT_SECONDS),
@@ -124,7 +132,6 @@ def http_client(
             max_keepalive_connections=_IDLE_CONNECTIONS,
             keepalive_expiry=IDLE_SECONDS,
         ),
-        event_hooks=bound.hooks(request=[pass_trace_on, *proof], response=[limits.bound] if limits else []),
         **_past_proxies(url),
     )
 

@@ -100,6 +100,7 @@ class ClientPool:
         credentials: What proves to an agent who asks, by its name.
         origins: Where an agent may be called, by its name, whatever its card says; anywhere where it is `None`.
         tls: From `client_context`.
+        own: The names of the agents that are ours.
     """
 
     def __init__(
@@ -108,11 +109,12 @@ class ClientPool:
         credentials: Callable[[str], Credentials | None] = lambda _name: None,
         origins: Callable[[str], Container[Origin] | None] = lambda _name: None,
         tls: ssl.SSLContext | None = None,
+        own: Container[str] = (),
     ) -> None:
         self._largest_answer = largest_answer
         self._credentials = credentials
         self._origins = origins
-        self._tls = tls
+        self._tls, self._own = tls, own
         self._current: dict[str, _Pooled] = {}
         self._open: set[_Pooled] = set()
 
@@ -150,7 +152,7 @@ class ClientPool:
         card = self._within(name, card)
         first = next((each.url for each in web_interfaces(card)), "")
         limits = PeerLimits(name, most=self._largest_answer)
-        http = http_client(first, limits, self._credentials(name), self._tls)
+        http = http_client(first, limits, self._credentials(name), self._tls, own=name in self._own)
         try:
             connection = Connection.open(name, card, http)
         except NoInterface as error:

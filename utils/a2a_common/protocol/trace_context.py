@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from utils.observability.trace import server_span, trace_headers
+from utils.observability.trace import headers_of_a_trace_elsewhere, server_span, trace_headers
 
 if TYPE_CHECKING:
     import httpx
@@ -43,6 +43,15 @@ def trace_of_call(call: ServerCallContext) -> Mapping[str, str]:
     return {str(name).lower(): str(value) for name, value in pairs if str(name).lower() in _NAMES}
 
 
-async def pass_trace_on(request: httpx.Request) -> None:
-    """Make an HTTP request a part of the current trace: an httpx request hook."""
-    request.headers.update(trace_headers())
+def trace_hook(service: str, *, own: bool) -> Callable[[httpx.Request], Awaitable[None]]:
+    """An httpx request hook: makes requests to a service of ours a part of the current trace, and those to others one of their own.
+
+    Args:
+        service: Its name, in links to traces of others.
+        own: Whether it is ours.
+    """
+
+    async def pass_on(request: httpx.Request) -> None:
+        request.headers.update(trace_headers() if own else headers_of_a_trace_elsewhere(service))
+
+    return pass_on

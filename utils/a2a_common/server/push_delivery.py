@@ -14,6 +14,7 @@ from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_slots import PushPlaces, PushSlots
 from utils.net.bounded import Bound
 from utils.net.url_guard import ForbiddenUrl, checked_target
+from utils.net.web_client import client_for_checked
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.resilience.timing import backoff
@@ -86,7 +87,7 @@ class PushDelivery:
             async with self._slots.taken(owner, _host(config.url)), asyncio.timeout(self._policy.timeout):
                 status = await self._post(config, told)
         except ForbiddenUrl as error:
-            return str(error), False
+            return error.fault.value, False
         except UnicodeEncodeError:  # stored by a version that did not check
             return "token or credentials no header can carry", False
         except (httpx.HTTPError, TimeoutError) as error:
@@ -100,12 +101,7 @@ class PushDelivery:
         """Send to the address that was checked; answer bodies are not read."""
         target = await checked_target(config.url, allow_private=self._policy.allow_private)
         if self._client is None:
-            self._client = httpx.AsyncClient(
-                follow_redirects=False,
-                trust_env=False,
-                timeout=self._policy.timeout,
-                event_hooks=Bound().hooks(),
-            )
+            self._client = client_for_checked(Bound(), seconds=self._policy.timeout)
         request = self._client.build_request(
             "POST",
             target.url,

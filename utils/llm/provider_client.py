@@ -1,0 +1,38 @@
+"""What holds for the HTTP client that a provider's package made: one client asks the model for everybody who is served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from utils.errors import InvalidRequest
+from utils.llm.answer_bound import bound_answers
+from utils.llm.web_page import refuse_web_pages
+from utils.net.web_client import forget_cookies, leads_away
+
+LED_AWAY = (
+    "The model's server sends requests on to another address, which would get the key and the conversation. Set the address of the "
+    "model to where it leads, if that is right; a gateway or proxy in between may want a login."
+)
+
+
+def guard_client(client: Any) -> None:
+    """Let the asynchronous client of OpenAI or Anthropic take answers up to a size, and no web page, and guard its HTTP client."""
+    bound_answers(client)
+    refuse_web_pages(client)
+    guard_http(client._client)  # noqa: SLF001 - the clients show their HTTP client in no other way
+
+
+def guard_http(http: Any) -> None:
+    """Let an asynchronous client of httpx or httpx2 keep no cookie, and follow redirects within an origin alone.
+
+    Keys of models stand in headers of many names, which both send along to any other origin.
+    """
+    forget_cookies(http.cookies.jar)
+    hooks = http.event_hooks["response"]
+    if _stay not in hooks:  # LangChain gives several clients one HTTP client
+        hooks.append(_stay)
+
+
+async def _stay(response: Any) -> None:
+    if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
+        raise InvalidRequest(LED_AWAY)
