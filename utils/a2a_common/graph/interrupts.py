@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.client.peer_text import one_line
 from utils.events import DelegationState
+from utils.messages.approval import digest_in_form
 from utils.messages.secret_words import asks_for_secret
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ class Reply:
 def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
     """What a graph is resumed with."""
     return {"text": text, "data": [dict(part) for part in data]} if data else text
+
+
+def approval_in(interrupt: Any) -> str:
+    """What the value of an interrupt asks to approve, by its digest; empty where it asks for something else."""
+    form = interrupt.get("form") if isinstance(interrupt, Mapping) else None
+    return digest_in_form(form) if isinstance(form, Mapping) else ""
 
 
 def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, Any]:
