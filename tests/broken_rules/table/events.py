@@ -225,8 +225,8 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "the form is left out",
                 "utils/a2a_common/execution/agent_messages.py::question_message",
-                "if form:",
-                "if not form:",
+                "asked.form is not None and form",
+                "asked.form is None and form",
                 _SAID + "test_a_question_is_the_message_of_an_input_required_status_that_ends_the_stream",
                 "tests/e2e/delegation/test_relay.py::test_a_form_reaches_the_user_whole_and_the_answer_reaches_the_same_remote_task",
             ),

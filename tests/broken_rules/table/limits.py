@@ -50,8 +50,8 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "the form comes to everybody",
                 "utils/a2a_common/execution/agent_messages.py::question_message",
-                "if form:",
-                "if True:",
+                "asked.form is not None and form",
+                "asked.form is not None",
                 _MODES + "test_a_question_to_a_client_without_json_comes_in_words_alone",
             ),
             broken(

@@ -44,11 +44,10 @@ def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message
     message = agent_message(asked.question)
     if asked.origin and asked.origin != agent:
         message.metadata.update({QUESTION_EXTENSION: question_payload(asked.origin)})
-    if asked.form is not None:
-        if form:
-            message.parts.append(data_part({"form": in_order(asked.form), "origin": asked.origin}))
-        else:
-            keep_form(message, in_order(asked.form))
+    if asked.form is not None and form:
+        message.parts.append(data_part({"form": in_order(asked.form), "origin": asked.origin}))
+    elif asked.form is not None:
+        keep_form(message, in_order(asked.form))
     return message
 
 
