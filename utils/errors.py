@@ -311,7 +311,7 @@ class SubAgentNotAuthorised(DelegationFailed):
 
 
 class PeerLimitExceeded(DelegationFailed):
-    """A sub-agent sent more than is taken from one: bytes, events, or values in one event."""
+    """A sub-agent sent more than is taken from one: bytes, events, values in one event, or characters to approve."""
 
     code = "peer_limit_exceeded"
 

@@ -16,7 +16,8 @@ from langchain_core.messages import AIMessage, ToolMessage
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.a2a_common.protocol.shares import Shares
-from utils.messages.approval import LONGEST_SHOWN, approval_form, fenced
+from utils.errors import UpstreamRefused
+from utils.messages.approval import LONGEST_SHOWN, approval_question, check_shown, fenced
 from utils.messages.invisible import written_out
 from utils.messages.source import is_of_mcp_server
 
@@ -31,7 +32,10 @@ REFUSED = "not_consented"
 DECLINED = (
     "Nothing was sent to {agent}: the user did not say yes. Do not ask for it again unless the user does."
 )
-TOO_LONG = "Nothing was sent to {agent}: the request is longer than a user can be shown. Make it shorter."
+TOO_LONG = (
+    "Nothing was sent to {agent}: the request is longer than a user can be shown. Make it shorter: "
+    f"{LONGEST_SHOWN} characters at most, of which backticks in a row count three times."
+)
 
 
 def asks_first(
@@ -59,21 +63,16 @@ def digest_of(name: str, text: str) -> str:
 def question_of(name: str, text: str, origin: str) -> dict[str, Any] | None:
     """The value of the interrupt; `None` where the request is too long to be shown."""
     shown = written_out(text)
-    if len(shown) > LONGEST_SHOWN:
-        return None
-    asked = _QUESTION.format(agent=name)
-    question = "\n\n".join(
-        (
-            asked,
-            fenced(shown),
-            'Answer "yes" to send it. After any other answer nothing is sent.',
-        )
+    parts = (
+        _QUESTION.format(agent=name),
+        fenced(shown),
+        'Answer "yes" to send it. After any other answer nothing is sent.',
     )
-    return {
-        "question": question,
-        "origin": origin,
-        "form": approval_form(f"Ask {name}?", digest_of(name, text)),
-    }
+    try:
+        check_shown("the request", [shown], "")
+        return {**approval_question(parts, f"Ask {name}?", digest_of(name, text), ""), "origin": origin}
+    except UpstreamRefused:
+        return None
 
 
 def _before(messages: Sequence[BaseMessage], call_id: str) -> Sequence[BaseMessage]:

@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from utils.errors import UpstreamRefused
 from utils.mcp.config import McpServer
-from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced
+from utils.messages.approval import approval_question, approves, check_shown, fenced
 from utils.messages.invisible import written_out
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 DECLINED = (
     "Nothing was called: the answer was not an explicit yes. Do not try again unless the user asks for it."
 )
+NOTHING = "Nothing was called"
 ALL = "*"
 """In `allow`: all tools of the server."""
 
@@ -58,19 +58,12 @@ def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[st
         UpstreamRefused: The arguments are too long to be shown.
     """
     shown = written_out(json.dumps(arguments, ensure_ascii=False, indent=2))
-    if len(shown) > LONGEST_SHOWN:
-        raise UpstreamRefused(
-            f"Nothing was called: the arguments of {tool} are over {LONGEST_SHOWN} characters, which is more than "
-            "can be shown for approval. Make them shorter."
-        )
+    check_shown(f"what {tool} would be called with", [shown], NOTHING)
     digest = hashlib.sha256(json.dumps([server, tool, arguments], sort_keys=True).encode()).hexdigest()
     parts = [
         f"May I call the tool {written_out(tool)} of the MCP server {server}? These are exactly its arguments:",
         fenced(shown, "json"),
         'Answer "yes" to call it. After any other answer nothing is called.',
     ]
-    return {
-        "question": "\n\n".join(parts),
-        "origin": server,
-        "form": approval_form(f"Call {written_out(tool)} of {server}?", digest),
-    }
+    asked = approval_question(parts, f"Call {written_out(tool)} of {server}?", digest, NOTHING)
+    return {**asked, "origin": server}

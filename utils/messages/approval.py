@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from utils.errors import UpstreamRefused
@@ -19,7 +19,10 @@ YES = frozenset(
 """The texts that approve. Case, surrounding spaces and full stops or exclamation marks at the end are ignored; nothing else is."""
 
 LONGEST_SHOWN = 6_000
-"""Most characters of what is to be approved, since a person must be able to read all of it in one question."""
+"""Most characters of what is to be approved, as it is shown: a person must be able to read all of it in one question."""
+
+LONGEST_QUESTION = 8_000
+"""Most characters of a whole question for approval: what is shown, and what is said around it."""
 
 _WORDS_OF_A_REPLY = 64
 """Longest reply that can approve, in characters."""
@@ -44,6 +47,46 @@ def approval_form(title: str, digest: str) -> dict[str, Any]:
         "required": ["approve"],
         "additionalProperties": False,
     }
+
+
+def approval_question(parts: Sequence[str], title: str, digest: str, nothing: str) -> dict[str, Any]:
+    """The value of an interrupt that asks for an approval. It is asked whole or not at all.
+
+    Args:
+        parts: The paragraphs of the question.
+        title: Of the form.
+        digest: Binds the answer to what is shown.
+        nothing: What is said where it is too long to be asked, as in "Nothing was sent".
+
+    Raises:
+        UpstreamRefused: It is longer than a question may be.
+    """
+    question = "\n\n".join(part for part in parts if part)
+    if len(question) > LONGEST_QUESTION:
+        raise UpstreamRefused(
+            f"{nothing}: the question would have {len(question)} characters, which is more than the {LONGEST_QUESTION} that "
+            "can be shown for approval. Make what is to be approved shorter."
+        )
+    return {"question": question, "form": approval_form(title, digest)}
+
+
+def check_shown(what: str, texts: Iterable[str], nothing: str) -> None:
+    """Check that texts can be shown whole, each in a fence of its own.
+
+    Args:
+        what: Whose texts they are.
+        texts: What `fenced` is given.
+        nothing: What is said where they are too long, as in "Nothing was sent".
+
+    Raises:
+        UpstreamRefused: They are longer than what may be shown.
+    """
+    length = sum(len(fenced(text)) - len(fenced("")) for text in texts)
+    if length > LONGEST_SHOWN:
+        raise UpstreamRefused(
+            f"{nothing}: {what} takes {length} characters as it would be shown, and at most {LONGEST_SHOWN} can be shown for "
+            "approval. Make it shorter; backticks in a row count three times."
+        )
 
 
 def digest_in_form(form: Mapping[str, Any]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.github.changes.change import Change
-from utils.messages.approval import approval_form
+from agents.github.changes.change import NOTHING, Change
+from utils.messages.approval import approval_question
 
 
 def question_of(change: Change, api_url: str, warning: str = "", login: str = "") -> dict[str, Any]:
@@ -16,6 +16,9 @@ def question_of(change: Change, api_url: str, warning: str = "", login: str = ""
         api_url: Where.
         warning: What the user should know before.
         login: The user's account at GitHub, in whose name it would be sent; empty for the shared token's.
+
+    Raises:
+        UpstreamRefused: The question would be too long.
     """
     name = f" in your name, {login}" if login else ""
     parts = [
@@ -24,8 +27,4 @@ def question_of(change: Change, api_url: str, warning: str = "", login: str = ""
         warning,
         'Answer "yes" to send it. After any other answer nothing is sent.',
     ]
-    return {
-        "question": "\n\n".join(part for part in parts if part),
-        "origin": "github",
-        "form": approval_form(f"Send {change.what}?", change.digest),
-    }
+    return {**approval_question(parts, f"Send {change.what}?", change.digest, NOTHING), "origin": "github"}

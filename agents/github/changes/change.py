@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from utils.errors import UpstreamRefused
-from utils.messages.approval import LONGEST_SHOWN, fenced
+from utils.messages.approval import check_shown, fenced
 from utils.messages.invisible import invisible_in
+
+NOTHING = "Nothing was sent"
 
 Value = str | Sequence[str]
 
@@ -52,14 +54,10 @@ def checked(change: Change) -> Change:
     texts = [
         text for value in change.body.values() for text in ([value] if isinstance(value, str) else value)
     ]
-    if sum(map(len, texts)) > LONGEST_SHOWN:
-        raise UpstreamRefused(
-            f"Nothing was sent: {change.what} is over {LONGEST_SHOWN} characters, which is more than can be shown "
-            "for approval. Make it shorter."
-        )
+    check_shown(change.what, map(_text, change.body.values()), NOTHING)
     if any(map(invisible_in, texts)):
         raise UpstreamRefused(
-            f"Nothing was sent: {change.what} holds invisible characters, so it cannot be shown as it is."
+            f"{NOTHING}: {change.what} holds invisible characters, so it cannot be shown as it is."
         )
     return change
 

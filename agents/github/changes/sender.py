@@ -104,11 +104,15 @@ class Sender:
         checked(change)
         asker = Asker(owner, cause.key, cause.thread_id)
         grant = await self._sign_ins.granted(asker, ask) if self._sign_ins is not None else None
+        login = grant.login if grant else ""
+        question_of(
+            change, self._poster.api_url, _TWICE, login
+        )  # too long to be asked: nothing is noted then
         entry, new = await self.journal.ask(cause)
         if entry.state != journal.ASKED:
             return report(entry)
         warning = _TWICE if await self.journal.unknown_with(change.digest) else ""
-        reply = ask(question_of(change, self._poster.api_url, warning, grant.login if grant else ""))
+        reply = ask(question_of(change, self._poster.api_url, warning, login))
         problem = _NOT_SHOWN if new else _unbound(entry, cause)
         if problem or not approves(reply, change.digest):
             await self.journal.settle(entry.key, journal.DECLINED)

@@ -108,7 +108,7 @@ async def cancel_unfinished(connection: Connection, call: RemoteCall, task: Task
     """Cancel what a message began, also where the id of its task was never heard. Failing is logged."""
     if not task.task_id:
         await _find(connection, call.message(signed=connection.knows_senders), task)
-    if task.task_id and task.open:
+    if task.task_id and (task.open or task.waits):
         await _cancel(connection, task.task_id)
 
 

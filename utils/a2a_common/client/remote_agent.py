@@ -18,6 +18,7 @@ import structlog
 from utils.a2a_common.client.abandoned import cancel_unfinished
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, follow_message
+from utils.a2a_common.client.long_questions import check_whole
 from utils.a2a_common.client.message import RemoteCall
 from utils.a2a_common.client.peer_errors import PeerError, failure_of
 from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
@@ -112,6 +113,7 @@ class RemoteAgent:
         Raises:
             SubAgentUnavailable: The agent cannot be reached.
             SubAgentRefused: The agent does not accept the message.
+            PeerLimitExceeded: It asks for an approval that cannot be shown whole; the task was canceled.
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
@@ -128,6 +130,7 @@ class RemoteAgent:
             ):
                 shown = ProgressGate(noted)
                 await self._follow(call, task, shown, named)
+            check_whole(task, self._name)
             finished = True
         except asyncio.CancelledError:  # whether the remote task shall end too depends on why the turn stops
             stopped = True

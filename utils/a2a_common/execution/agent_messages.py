@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from utils.a2a_common.protocol.asked import keep_form
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION, question_payload
 from utils.a2a_common.protocol.parts import data_part, encode_part
 
@@ -36,12 +37,17 @@ def answer_message(parts: Iterable[ContentPart], metadata: Mapping[str, Mapping[
 
 
 def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message:
-    """A question to the user, with the name of the agent behind `agent` that asks it; with its form where `form`."""
+    """A question to the user, with the name of the agent behind `agent` that asks it; with its form.
+
+    A client that is not shown the `form` as a part finds it in the metadata: what is asked for does not depend on who reads it.
+    """
     message = agent_message(asked.question)
     if asked.origin and asked.origin != agent:
         message.metadata.update({QUESTION_EXTENSION: question_payload(asked.origin)})
     if asked.form is not None and form:
         message.parts.append(data_part({"form": in_order(asked.form), "origin": asked.origin}))
+    elif asked.form is not None:
+        keep_form(message, in_order(asked.form))
     return message
 
 

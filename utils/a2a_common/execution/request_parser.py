@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from a2a.types.a2a_pb2 import TaskState
 
 from utils.a2a_common.engine.turn_runner import TurnContext
+from utils.a2a_common.protocol.asked import approval_digest
 from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_PLAN,
@@ -27,6 +28,7 @@ from utils.a2a_common.protocol.parts import decode_part, whole_numbers
 from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.protocol.task_tree import TaskTree
+from utils.a2a_common.tasks.open_question import question_before
 from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.events import ContentPart, PlanUpdated, Usage
 from utils.resilience.budget import Budget, Meter
@@ -48,6 +50,7 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     delegation = find_delegation_context(data)
     metadata = _struct(message.metadata) if message else {}
     used = _used(current)
+    question = question_before(current, message.message_id) if current and message else None
     return AgentRequest(
         text=context.get_user_input(),
         task_id=task_id,
@@ -59,6 +62,7 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         parts=_parts(message) if message else (),
         delegation=delegation,
         resumes=turn.answers if turn else current is not None and current.status.state in INTERRUPTED,
+        approves=approval_digest(question) if question else "",
         recovered=turn is not None and turn.resumed,
         judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
         repeats=message is not None and current is not None and repeats_request(message, current),

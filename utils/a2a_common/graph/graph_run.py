@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.constants import END
 from langgraph.types import Command
 
-from utils.a2a_common.graph.interrupts import resume_value
+from utils.a2a_common.graph.interrupts import approval_in, resume_value
 from utils.a2a_common.graph.recovery import (
     TURN,
     Recovery,
@@ -173,6 +173,10 @@ class GraphRun:
             for event in await self._stored():
                 yield event
             return
+        if not self._may_answer():
+            log.warning("approval.unchecked", task_id=self._request.task_id)
+            self._turn.ask(self._asked)
+            return
         canceled = False
         try:
             async with aclosing(self._parts()) as parts:
@@ -239,6 +243,15 @@ class GraphRun:
             return Command(resume={self._asked[0].id: self._answer()})
         request = self._request
         return {"messages": [self._said(user_content(request, self._takes))]}
+
+    def _may_answer(self) -> bool:
+        """Whether the message may answer what waits. An approval may be given only to what the server checked the sender for.
+
+        The task and the conversation are stored apart. A task of an earlier version does not say what its question asks for where
+        its client took no forms: then the same is asked again, with its form.
+        """
+        wanted = approval_in(self._asked[0].value) if self._asked else ""
+        return not wanted or self._request.approves in (None, wanted)
 
     def _said(self, content: Content) -> HumanMessage:
         """The user's message. When it was written is kept with it, so that later requests begin as this one does."""

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from utils.a2a_common.client.long_questions import as_shown
 from utils.a2a_common.client.peer_text import one_line
 from utils.events import DelegationState
+from utils.messages.approval import digest_in_form
 from utils.messages.secret_words import asks_for_secret
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ FOREIGN_ASKS = (
     "password, key or token of anything else."
 )
 
-_LONGEST_QUESTION = 8_000
 _LONGEST_CLAIM = 100
 """Characters of what an agent says of who asks: a chain of three agents with names of the longest kind."""
 
@@ -48,6 +49,12 @@ def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
     return {"text": text, "data": [dict(part) for part in data]} if data else text
 
 
+def approval_in(interrupt: Any) -> str:
+    """What the value of an interrupt asks to approve, by its digest; empty where it asks for something else."""
+    form = interrupt.get("form") if isinstance(interrupt, Mapping) else None
+    return digest_in_form(form) if isinstance(form, Mapping) else ""
+
+
 def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, Any]:
     """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for.
 
@@ -60,7 +67,7 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, An
     form, claimed = data, ""
     if data is not None and isinstance(data.get("form"), Mapping):
         form, claimed = data["form"], str(data.get("origin") or "")
-    question = task.question.strip()[:_LONGEST_QUESTION]
+    question = as_shown(task)
     if not question:
         question = f"The {agent} agent needs more information before it can go on."
     if not own and asks_for_secret(question, form):

@@ -15,9 +15,10 @@ from typing import Any
 
 from utils.a2a_common.execution.publishable import EventRefused
 from utils.a2a_common.graph.interrupts import Reply
-from utils.errors import UpstreamRefused
-from utils.messages.approval import LONGEST_SHOWN, NotApproved, approval_form, approves, fenced
+from utils.messages.approval import NotApproved, approval_question, approves, check_shown, fenced
 from utils.messages.invisible import written_out
+
+NOTHING = "Nothing was done"
 
 _asked: ContextVar[list[Exception] | None] = ContextVar("asked", default=None)
 
@@ -52,21 +53,15 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
         UpstreamRefused: The user did not say yes, or the values are too long to be shown.
     """
     shown = written_out(json.dumps(values, ensure_ascii=False, indent=2, default=str))
-    if len(shown) > LONGEST_SHOWN:
-        raise UpstreamRefused(
-            f"Nothing was done: the arguments of {tool} are over {LONGEST_SHOWN} characters, which is more than can "
-            "be shown for approval. Make them shorter."
-        )
+    check_shown(f"what {tool} would be called with", [shown], NOTHING)
     digest = hashlib.sha256(json.dumps([tool, values], sort_keys=True, default=str).encode()).hexdigest()
-    question = "\n\n".join(
-        (
-            f"May I {what}? The tool {tool} will be called with exactly this:",
-            fenced(shown, "json"),
-            'Answer "yes" to go on. After any other answer nothing is done.',
-        )
+    parts = (
+        f"May I {what}? The tool {tool} will be called with exactly this:",
+        fenced(shown, "json"),
+        'Answer "yes" to go on. After any other answer nothing is done.',
     )
-    form = approval_form(f"{what[:1].upper()}{what[1:]}?", digest)
-    if not approves(_answer_to({"question": question, "form": form}), digest):
+    asked = approval_question(parts, f"{what[:1].upper()}{what[1:]}?", digest, NOTHING)
+    if not approves(_answer_to(asked), digest):
         raise NotApproved("Nothing was done: the answer was not an explicit yes.")
 
 

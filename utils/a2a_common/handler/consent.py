@@ -12,12 +12,14 @@ from typing import TypeVar
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
-from a2a.types.a2a_pb2 import Message, Role, Task, TaskStatus, TaskStatusUpdateEvent
+from a2a.types.a2a_pb2 import Message, Role, Task, TaskStatusUpdateEvent
 from a2a.utils.errors import UnsupportedOperationError
 
 from utils.a2a_common.handler.callers import principal_in
-from utils.a2a_common.protocol.answer_proof import add_nonce, approval_digest, known_digest, nonce_of
+from utils.a2a_common.protocol.answer_proof import add_nonce, known_digest, nonce_of
+from utils.a2a_common.protocol.asked import approval_digest
 from utils.a2a_common.protocol.forbidden import Forbidden
+from utils.a2a_common.tasks.open_question import open_question
 from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.auth.nonce import digest_of, nonce_for, same
 from utils.auth.principal import Right, scope_for
@@ -53,7 +55,7 @@ class Consent:
             return False
         first = next((each for each in task.history if each.role == Role.ROLE_USER), None)
         own = known_digest(first) if first is not None else ""
-        return same(nonce, self._nonce(task.id, task.status)) or same(digest_of(nonce), own)
+        return same(nonce, self._nonce(task.id, open_question(task))) or same(digest_of(nonce), own)
 
     def check(self, task: Task, message: Message, call: ServerCallContext) -> None:
         """Refuse an approval of somebody who cannot be told from others.
@@ -62,7 +64,7 @@ class Consent:
             UnsupportedOperationError: The question stays open.
             Forbidden: So it does, for a caller who is known and may not approve.
         """
-        asks = task.status.state in INTERRUPTED and approval_digest(task.status.message)
+        asks = approval_digest(open_question(task))
         caller = principal_in(call)
         if asks and caller is not None and not caller.may_approve(self._agent, asks):
             raise Forbidden(MAY_NOT_APPROVE, scope_for(self._agent, Right.APPROVE))
@@ -81,8 +83,8 @@ class Consent:
             return event
         task_id = event.id if isinstance(event, Task) else event.task_id
         shown = copy.deepcopy(event)
-        add_nonce(shown.status.message, self._nonce(task_id, event.status))
+        add_nonce(shown.status.message, self._nonce(task_id, event.status.message))
         return shown
 
-    def _nonce(self, task_id: str, status: TaskStatus) -> str:
-        return nonce_for(self._key, task_id, status.message.message_id)
+    def _nonce(self, task_id: str, question: Message) -> str:
+        return nonce_for(self._key, task_id, question.message_id)

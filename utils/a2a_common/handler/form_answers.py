@@ -13,8 +13,8 @@ from a2a.types.a2a_pb2 import Message, Part, Task
 from a2a.utils.errors import InvalidParamsError
 from google.protobuf import json_format
 
-from utils.a2a_common.protocol.answer_proof import form_of
-from utils.a2a_common.tasks.states import INTERRUPTED
+from utils.a2a_common.protocol.asked import form_of
+from utils.a2a_common.tasks.open_question import open_question
 from utils.messages.approval import digest_in_form
 from utils.messages.filled_form import complaint_about_answer, has_fields
 
@@ -30,9 +30,7 @@ def check_form(task: Task, message: Message) -> None:
     Raises:
         InvalidParamsError: Names the field and what is wrong with it, or says that other data than an object fills no form.
     """
-    if task.status.state not in INTERRUPTED:
-        return
-    form = form_of(task.status.message)
+    form = form_of(open_question(task))
     parts = [each for each in message.parts if _fills_fields(each)]
     if not form or not parts or digest_in_form(form):
         return

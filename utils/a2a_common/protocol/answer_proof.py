@@ -6,12 +6,10 @@ that secret, or the one that came with the question. The nonce of an answer is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
 from utils.auth.nonce import digest_of
-from utils.messages.approval import digest_in_form
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
@@ -43,26 +41,6 @@ def drop_nonce(message: Message) -> None:
 def add_nonce(question: Message, nonce: str) -> None:
     """Put the secret that answers a question beside it, for the one who is asked."""
     question.metadata.fields[QUESTION_EXTENSION].struct_value.fields[_NONCE].string_value = nonce
-
-
-def form_of(question: Message) -> Mapping[str, Any]:
-    """The form of a question, a JSON schema; empty for a question in words alone."""
-    return next(_forms(question), {})
-
-
-def approval_digest(question: Message) -> str:
-    """What a question asks to approve, by its digest; empty for a question that asks for something else."""
-    return next(filter(None, map(digest_in_form, _forms(question))), "")
-
-
-def _forms(question: Message) -> Iterator[Mapping[str, Any]]:
-    from google.protobuf import json_format
-
-    for part in question.parts:
-        if part.data.HasField("struct_value"):
-            form = json_format.MessageToDict(part.data.struct_value).get("form")
-            if isinstance(form, Mapping):
-                yield form
 
 
 def _field(message: Message, name: str) -> str:

@@ -40,6 +40,8 @@ class AgentRequest:
         thread_id: Key of the conversation's checkpoints: agent, tenant, owner and context.
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
+        approves: Digest of what the question that the message answers asked to approve, as the server checked it: nothing else is
+            approved by the answer. Empty for a question that asked for none; `None` where no server stands before the agent.
         recovered: Whether the turn goes on after its process died: what it had done so far stands in the stores.
         judged: Whether that was decided by the content of the message, which does not name the task.
         repeats: Whether the message has the very words of the request that its task began with.
@@ -65,6 +67,7 @@ class AgentRequest:
     parts: Sequence[ContentPart] = ()
     delegation: DelegationContext | None = None
     resumes: bool = False
+    approves: str | None = None
     recovered: bool = False
     judged: bool = False
     repeats: bool = False
