@@ -82,6 +82,12 @@ class ProtectionSettings(EnvSettings):
         description="Turns of one caller that run or wait; past it 429. With AUTH_MODE three quarters of "
         "MAX_CONCURRENT_TURNS of all replicas, else no limit (0).",
     )
+    fair_turns: bool | None = Field(
+        None,
+        alias="FAIR_TURNS",
+        description="Share the turns that run at once among the callers that want one, and keep the last places for callers that "
+        "have none. On with AUTH_MODE, else off.",
+    )
     push_allow_private: bool = Field(
         False,
         alias="PUSH_ALLOW_PRIVATE",

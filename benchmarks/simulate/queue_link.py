@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import astuple
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,15 @@ from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.notices import Notices
 from benchmarks.simulate.queue_table import JobRow, QueueTable, Rows
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.steady_jobs import WAKE
+from utils.a2a_common.engine.steady_jobs import COUNTS, TAKE, WAKE
 from utils.errors import StorageError
 
-_NAMES = {query: name for name, query in sql.queries.items()}
+_NAMES = {
+    **{query: name for name, query in sql.queries.items()},
+    WAKE: "notify",
+    COUNTS: "counts",
+    TAKE: "take_job",
+}
 
 
 class MemoryConnector(BaseAsyncConnector):
@@ -70,29 +76,36 @@ class MemoryConnector(BaseAsyncConnector):
         async def done() -> Rows:
             return work()
 
-        name = "notify" if query == WAKE else _NAMES[query]
-        rows: Rows = await self._link.call(name, done)
+        rows: Rows = await self._link.call(_NAMES[query], done)
         return rows
 
     def _statement(self, query: str, arguments: dict[str, Any]) -> Callable[[], Rows]:
-        if query == WAKE:
-            return partial(self._wake, **arguments)
         name = _NAMES[query]
         if name == "register_worker":
             return partial(self._table.register_worker, self._link.process.name)
-        if name == "fetch_job":
-            return partial(self._fetch, **arguments)
-        statement: Callable[..., Rows] = getattr(self._table, name)
+        ours: dict[str, Callable[..., Rows]] = {
+            "notify": self._wake,
+            "counts": self._counts,
+            "fetch_job": partial(self._fetched, self._table.fetch_job),
+            "take_job": partial(self._fetched, self._table.take_job),
+        }
+        statement: Callable[..., Rows] = ours.get(name) or getattr(self._table, name)
         return partial(statement, **arguments)
 
     def _wake(self, channel: str, payload: str) -> Rows:
         self._notices.tell(channel, payload)
         return []
 
-    def _fetch(self, queues: list[str], worker_id: int) -> Rows:
-        rows = self._table.fetch_job(queues, worker_id)
-        if rows[0]["id"] is not None:
-            self._table.note_fetched(rows[0]["id"], self._link.process.name)
+    def _counts(self, task: str, queue: str, alive: float) -> Rows:
+        found = self._table.counts(queue, task, alive)
+        of = [list(astuple(each)) for each in found.standings]
+        return [{"workers": found.workers, "task_busy": found.task_busy, "standings": of}]
+
+    def _fetched(self, fetch: Callable[..., Rows], **arguments: Any) -> Rows:
+        rows = fetch(**arguments)
+        for row in rows:
+            if row["id"] is not None:
+                self._table.note_fetched(row["id"], self._link.process.name)
         return rows
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
@@ -139,11 +152,11 @@ class MemoryTransaction:
         took: bool = await self._ask("lock", done)
         return took
 
-    async def counts(self, queue: str, task_id: str, conversation: str, alive: float) -> Counts:
+    async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue."""
 
         async def done() -> Counts:
-            return self._table.counts(queue, task_id, conversation, alive)
+            return self._table.counts(queue, task_id, alive)
 
         found: Counts = await self._ask("counts", done)
         return found

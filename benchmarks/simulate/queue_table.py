@@ -14,6 +14,7 @@ from psycopg.errors import ForeignKeyViolation
 
 from benchmarks.simulate.notices import Notices
 from utils.a2a_common.engine.queue_tables import Counts
+from utils.a2a_common.engine.shared_line import Standing
 from utils.a2a_common.engine.steady_jobs import CHANNEL
 
 JobRow = dict[str, Any]
@@ -108,9 +109,18 @@ class QueueTable:
         free = [job for job in self.jobs.values() if job["queue_name"] in queues and self._is_next(job)]
         if not free:
             return [{"id": None}]
+        return self._give(min(free, key=_place), worker_id)
+
+    def take_job(self, jobs: list[int], worker_id: int) -> Rows:
+        """The first of some jobs that is the next of its conversation; it is now the worker's."""
+        free = [
+            self.jobs[number] for number in jobs if number in self.jobs and self._is_next(self.jobs[number])
+        ]
+        return self._give(free[0], worker_id) if free else []
+
+    def _give(self, job: JobRow, worker_id: int) -> Rows:
         if worker_id not in self.workers:
             raise exceptions.ConnectorException from ForeignKeyViolation("the worker is not in the table")
-        job = min(free, key=lambda each: (-each["priority"], each["id"]))
         job["status"], job["worker_id"] = "doing", worker_id
         return [dict(job)]
 
@@ -118,13 +128,10 @@ class QueueTable:
         """Whether a job waits, and for no other one of its conversation."""
         if job["status"] != "todo":
             return False
-        place = (-job["priority"], job["id"])
+        place = _place(job)
         return not any(
             other["lock"] == job["lock"]
-            and (
-                other["status"] == "doing"
-                or (other["status"] == "todo" and (-other["priority"], other["id"]) < place)
-            )
+            and (other["status"] == "doing" or (other["status"] == "todo" and _place(other) < place))
             for other in self.jobs.values()
         )
 
@@ -243,18 +250,32 @@ class QueueTable:
         until = self._clock() - seconds
         return {number for number, worker in self.workers.items() if worker.seen >= until}
 
-    def counts(self, queue: str, task_id: str, conversation: str, alive: float) -> Counts:
+    def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue."""
         jobs = [job for job in self.list_jobs(queue_name=queue) if job["status"] in UNFINISHED]
+        of: dict[str, Rows] = {}
+        for job in jobs:
+            of.setdefault(job["lock"], []).append(job)
         return Counts(
-            sum(job["status"] == "doing" for job in jobs),
-            sum(job["status"] == "todo" for job in jobs),
-            len({job["lock"] for job in jobs}),
-            any(job["lock"] == conversation for job in jobs),
-            any(job["queueing_lock"] == task_id for job in jobs),
             len(self._alive(alive)),
+            any(job["queueing_lock"] == task_id for job in jobs),
+            [_standing(conversation, found) for conversation, found in of.items()],
         )
 
     def _tell(self, job: JobRow, kind: str) -> None:
         payload = json.dumps({"type": kind, "job_id": job["id"]})
         self._notices.tell(CHANNEL + job["queue_name"], payload)
+
+
+def _place(job: JobRow) -> tuple[int, int]:
+    """Where a job stands in the line, the least first."""
+    return -job["priority"], job["id"]
+
+
+def _standing(conversation: str, jobs: Rows) -> Standing:
+    waiting = [job for job in jobs if job["status"] == "todo"]
+    running = len(jobs) - len(waiting)
+    if not waiting:
+        return Standing(conversation, running, 0)
+    first = min(waiting, key=_place)
+    return Standing(conversation, running, len(waiting), first["id"], first["priority"])

@@ -38,10 +38,15 @@ BUSY_SECONDS = 5.0
 PROBE_BYTES = 16_384
 """Bytes that a probe writes: four pages of the file, more than a short turn needs."""
 
+LOG_BYTES = 4 * 1024**2
+"""What is left of a write-ahead log that a large write made longer, once it is written again from its beginning. SQLite copies it
+into the file from about this size on."""
+
 _PRAGMAS = (
     f"busy_timeout={BUSY_SECONDS * 1000:.0f}",
     "journal_mode=WAL",  # readers never wait for the writer
     "synchronous=NORMAL",  # no fsync per commit; WAL stays consistent over a crash
+    f"journal_size_limit={LOG_BYTES}",
     "foreign_keys=ON",
     "secure_delete=ON",  # what is deleted is overwritten
     "temp_store=MEMORY",

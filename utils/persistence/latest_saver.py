@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from utils.encryption.codec import Codec
     from utils.persistence.database import Database
 
-KEPT = 3
-"""Checkpoints kept of each conversation."""
+KEPT = 1
+"""Checkpoints kept of each conversation. Each holds the whole conversation, and a turn goes on from the latest; it is stored
+in the transaction that deletes the one before."""
 
 _PUT = (
     "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,"

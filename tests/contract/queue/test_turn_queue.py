@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from procrastinate.sql import queries
 from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
 from tests.postgres import PostgresServer
 from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE, SteadyJobs
+from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import Draining
 
 Pair = tuple[Replica, Replica]
@@ -384,3 +386,37 @@ async def test_a_turn_that_is_aborted_before_its_first_step_leaves_the_queue(
             while await only.queue.all_tasks():
                 await asyncio.sleep(0.01)
         assert only.canceled == [("a", True)]
+
+
+def of(user: str, context: str) -> str:
+    """A conversation of a user."""
+    return conversation_key(json.dumps(["", user]), context)
+
+
+async def test_the_places_of_both_replicas_are_shared_among_the_callers(tables: TablesOf):
+    """Two callers whose turns do not end leave a place to a third one, who came last."""
+    async with (
+        replica(tables, fair=True, at_once=4) as first,
+        replica(tables, fair=True, at_once=4) as second,
+    ):
+        both = (first, second)
+        for number in range(8):
+            for user in ("mallory", "eve"):
+                await first.add(f"{user} {number}", of(user, str(number)))
+        await until(lambda: len(begun(both)) >= 6)
+        await first.add("ann", of("ann", "x\x00"))
+        await until(lambda: "ann" in begun(both))
+        await settled(both)
+        assert len(begun(both)) == 17
+
+
+async def test_a_shared_place_is_not_given_to_a_turn_whose_conversation_is_busy(tables: TablesOf):
+    async with replica(tables, fair=True, at_once=4) as only:
+        for name in "abc":
+            await only.add(name, of("ann", "x"))
+        await only.add("d", of("ann", "y"))
+        await until(lambda: len(only.begun) == 2)
+        assert only.begun == ["a", "d"]
+        await settled((only, only))
+        assert sorted(only.begun) == ["a", "b", "c", "d"]
+        assert [name for name in only.begun if name != "d"] == ["a", "b", "c"]

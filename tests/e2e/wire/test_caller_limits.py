@@ -95,6 +95,21 @@ async def test_past_its_turns_a_caller_waits_also_with_messages_that_return_at_o
     assert state(other["result"]["task"]) in ("submitted", "working")
 
 
+async def test_callers_whose_turns_do_not_end_leave_a_place_to_another_one() -> None:
+    gate = Gate()
+    now = {"returnImmediately": True}
+    async with serving(gate, settings={"MAX_CONCURRENT_TURNS": "4", "FAIR_TURNS": "true"}) as wire:
+        for tenant in ("first", "second") * 4:
+            await wire.rpc("SendMessage", {"message": message(), "configuration": now, "tenant": tenant})
+        asked = {"message": message(), "tenant": "third"}
+        async with wire.events("SendStreamingMessage", asked) as events:
+            async with asyncio.timeout(30):
+                while not (event := await anext(events)).get("statusUpdate"):
+                    pass
+            gate.go.set()
+    assert state(event["statusUpdate"]) == "working"
+
+
 async def test_our_own_client_waits_until_it_is_served() -> None:
     gate = Gate()
     listener = loopback_socket()

@@ -34,6 +34,7 @@ class Replica:
         max_turns: int = 10,
         max_waiting: int = 10,
         caller_turns: int = 0,
+        fair: bool = False,
         takeover: float = 10,
     ) -> None:
         self.pool = pool
@@ -52,6 +53,7 @@ class Replica:
             max_turns=max_turns,
             max_waiting=max_waiting,
             caller_turns=caller_turns,
+            fair=fair,
         )
 
     async def submit(self, *turns: Turn) -> None:

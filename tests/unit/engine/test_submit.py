@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 
 import pytest
 from a2a.types.a2a_pb2 import Message, Part, Role, TaskState
 
 from tests.unit.engine.turns import CALL, OWNER, Executor, House, answer, status_of, task_of, turn
+from utils.a2a_common.tasks.turn import Turn, conversation_key
 from utils.errors import Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
@@ -165,6 +167,25 @@ async def test_where_nothing_is_set_a_caller_may_have_three_quarters_of_the_turn
         await house.submit(turn("d"))
     house.executor.gate.set()
     assert await house.settled("a", "b", "c") == ["completed"] * 3
+
+
+async def test_callers_whose_turns_do_not_end_leave_a_place_to_one_who_has_none() -> None:
+    house = House(Executor(), max_turns=8, max_waiting=16, fair=True)
+    house.executor.gate.clear()
+    for number in range(8):
+        for user in ("mallory", "eve"):
+            await house.submit(turn_of(user, f"{user} {number}"))
+    await house.executor.begun(6)
+    await house.submit(turn_of("ann", "ann"))
+    await house.executor.begun(7)
+    assert house.executor.began[-1] == "ann"
+    house.executor.gate.set()
+    assert await house.settled("mallory 7", "eve 7") == ["completed"] * 2
+
+
+def turn_of(user: str, task_id: str) -> Turn:
+    """A turn of a user, in a conversation of its own."""
+    return turn(task_id, conversation=conversation_key(json.dumps(["", user]), task_id))
 
 
 class FailingRuns(MemoryRuns):

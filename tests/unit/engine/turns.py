@@ -154,6 +154,7 @@ class House:
     max_turns: int = 10
     max_waiting: int = 10
     caller_turns: int | None = 0
+    fair: bool = False
     stop_seconds: float = 5.0
 
     def __post_init__(self) -> None:
@@ -166,6 +167,7 @@ class House:
             max_turns=self.max_turns,
             max_waiting=self.max_waiting,
             caller_turns=self.caller_turns,
+            fair=self.fair,
         )
 
     async def submit(self, *turns: Turn) -> None:

@@ -46,6 +46,23 @@ async def test_the_file_grows_with_the_conversation_and_not_with_its_square(tmp_
     assert sizes[1] < 5 * sizes[0]
 
 
+async def test_a_large_conversation_is_kept_once_and_its_log_does_not_stay_long(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoints.sqlite"
+    large = "x y " * 1_000_000
+    async with open_checkpointer(path) as saver:
+        graph = StateGraph(MessagesState).add_node("model", answer).set_entry_point("model")
+        compiled = graph.compile(checkpointer=saver)
+        await compiled.ainvoke({"messages": [HumanMessage(large)]}, CONFIG)
+        for number in range(3):
+            small: RunnableConfig = {"configurable": {"thread_id": str(number)}}
+            await compiled.ainvoke({"messages": [HumanMessage("Hello")]}, small)
+        with closing(sqlite3.connect(path)) as other:
+            (stored,) = other.execute("SELECT sum(length(checkpoint)) FROM checkpoints").fetchone()
+        log = path.with_name("checkpoints.sqlite-wal").stat().st_size
+    assert stored < 1.1 * len(large)
+    assert log < 1.1 * database.LOG_BYTES
+
+
 async def test_a_conversation_goes_on_after_the_file_was_closed(tmp_path: Path) -> None:
     path = tmp_path / "checkpoints.sqlite"
     await turns(path, 3)

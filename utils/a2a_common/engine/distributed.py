@@ -56,6 +56,7 @@ class DistributedEngine(TurnEngine):
         max_waiting: Most turns that wait, over all replicas.
         caller_turns: Most turns of one caller that run or wait, over all replicas; 0 for no limit, `None` for a share of
             the turns that all replicas run at the same time.
+        fair: Whether the places of all replicas are shared among the callers.
     """
 
     def __init__(
@@ -68,8 +69,9 @@ class DistributedEngine(TurnEngine):
         max_turns: int,
         max_waiting: int,
         caller_turns: int | None = 0,
+        fair: bool = False,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns, fair=fair)
         self._queue = queue
         self._most_waiting = max_waiting
         self._accepting = asyncio.Semaphore(ACCEPTING)
@@ -83,7 +85,7 @@ class DistributedEngine(TurnEngine):
         Raises:
             StorageError: The database cannot be reached.
         """
-        await self._queue.open(self._work)
+        await self._queue.open(self._work, fair=self._fair)
         self._sweeper.start()
 
     async def works_on(self, task_id: str, owner: str) -> bool:

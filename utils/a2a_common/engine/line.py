@@ -1,5 +1,7 @@
 """Which of the accepted turns may begin: one of a conversation at a time, a number of them in all, oldest first.
 
+Where places are shared, the turn of who holds the fewest begins first, and the last places are kept for who holds none.
+
 `Pace` estimates when a place is free for another one.
 """
 
@@ -7,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
+
+from utils.a2a_common.engine.shares import CALLER_TIMES, Caller, Shares, caller_of, leaves_room
 
 _RECENT = 32
 """Ended turns that the estimate is made from."""
@@ -21,11 +25,13 @@ class Line:
     Args:
         at_once: Most turns that run at the same time.
         most_waiting: Most turns that wait; a turn that begins at once does not count.
+        fair: Whether places are shared among the callers.
     """
 
-    def __init__(self, at_once: int, most_waiting: int) -> None:
-        self._at_once = at_once
+    def __init__(self, at_once: int, most_waiting: int, *, fair: bool = False) -> None:
         self._most_waiting = most_waiting
+        self._fair = fair
+        self._shares = Shares(at_once, fair=fair)
         self._running: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
         self._held: set[str] = set()
@@ -42,7 +48,7 @@ class Line:
 
     def takes(self, conversation: str) -> bool:
         """Whether a turn of a conversation would begin now, or find a place in the line."""
-        return self._begins_now(conversation) or len(self._waiting) < self._most_waiting
+        return self._begins_now(conversation) or self._waits(caller_of(conversation))
 
     def join(self, task_id: str, conversation: str) -> None:
         """Put a turn at the end of the line, whether there is a place or not."""
@@ -50,7 +56,9 @@ class Line:
 
     def leave(self, task_id: str) -> None:
         """A turn has ended, or does not wait any more."""
-        self._running.pop(task_id, None)
+        ended = self._running.pop(task_id, None)
+        if ended is not None:
+            self._shares.give_back(caller_of(ended))
         self._waiting.pop(task_id, None)
 
     def hold(self, conversation: str) -> bool:
@@ -67,20 +75,37 @@ class Line:
     def next(self) -> list[str]:
         """The tasks whose turns begin now; they count as running until they leave."""
         begun: list[str] = []
-        busy = {*self._running.values(), *self._held}
-        for task_id, conversation in self._waiting.items():
-            if len(self._running) + len(begun) >= self._at_once:
-                break
-            if conversation not in busy:
-                busy.add(conversation)
-                begun.append(task_id)
-        for task_id in begun:
-            self._running[task_id] = self._waiting.pop(task_id)
+        while (task_id := self._first()) is not None:
+            conversation = self._running[task_id] = self._waiting.pop(task_id)
+            self._shares.take(caller_of(conversation))
+            begun.append(task_id)
         return begun
 
+    def _first(self) -> str | None:
+        """The waiting turn that is next to begin, if one may."""
+        if not self._shares.free:
+            return None
+        busy = {*self._running.values(), *self._held}
+        callers = {
+            task_id: caller_of(conversation)
+            for task_id, conversation in self._waiting.items()
+            if conversation not in busy
+        }
+        fit = (task_id for task_id, caller in callers.items() if self._shares.open_to(caller))
+        return min(fit, key=lambda task_id: self._shares.rank(callers[task_id]), default=None)
+
     def _begins_now(self, conversation: str) -> bool:
-        free = len(self._running) < self._at_once
-        return free and conversation not in {*self._running.values(), *self._waiting.values(), *self._held}
+        if conversation in {*self._running.values(), *self._waiting.values(), *self._held}:
+            return False
+        return self._shares.open_to(caller_of(conversation))
+
+    def _waits(self, caller: Caller) -> bool:
+        """Whether a caller finds a place among those that wait, which are shared in the same way."""
+        free = self._most_waiting - len(self._waiting)
+        if not self._fair:
+            return free > 0
+        waiting = sum(caller_of(conversation) == caller for conversation in self._waiting.values())
+        return leaves_room(waiting, free, CALLER_TIMES)
 
 
 class Pace:

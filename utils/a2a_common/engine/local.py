@@ -35,6 +35,7 @@ class LocalEngine(TurnEngine):
         max_turns: Most turns that run at the same time.
         max_waiting: Most turns that wait.
         caller_turns: Most turns of one caller that run or wait; 0 for no limit, `None` for a share of `max_turns`.
+        fair: Whether the places are shared among the callers.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class LocalEngine(TurnEngine):
         max_turns: int,
         max_waiting: int,
         caller_turns: int | None = 0,
+        fair: bool = False,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns)
-        self._line = Line(max_turns, max_waiting)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns, fair=fair)
+        self._line = Line(max_turns, max_waiting, fair=fair)
         self._max_turns = max_turns
 
     async def works_on(self, task_id: str, owner: str) -> bool:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 from procrastinate import PsycopgConnector
 from psycopg import sql
 
 from utils.a2a_common.engine.queue_tables import Counts
+from utils.a2a_common.engine.steady_jobs import COUNTS, standings
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
 LONGEST_PAUSE = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
 """A process that stands still within a transaction must not hold up the others for longer."""
-
-_COUNTS = """
-SELECT count(*) FILTER (WHERE status = 'doing'), count(*) FILTER (WHERE status = 'todo'), count(DISTINCT lock),
-    coalesce(bool_or(lock = %(lock)s), false), coalesce(bool_or(queueing_lock = %(task)s), false),
-    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(alive)s))
-FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing')
-"""
 
 
 class PostgresQueueTables:
@@ -79,8 +73,11 @@ class PostgresQueueTransaction:
         row = await cursor.fetchone()
         return bool(row and row[0])
 
-    async def counts(self, queue: str, task_id: str, conversation: str, alive: float) -> Counts:
+    async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue."""
-        values = {"lock": conversation, "task": task_id, "queue": queue, "alive": alive}
-        row: Any = await (await self.connection.execute(_COUNTS, values)).fetchone()
-        return Counts(*row)
+        values = {"task": task_id, "queue": queue, "alive": alive}
+        workers, task_busy, found = await self._one(COUNTS, values)
+        return Counts(workers, task_busy, standings(found))
+
+    async def _one(self, query: LiteralString, values: dict[str, Any]) -> Any:
+        return await (await self.connection.execute(query, values)).fetchone()

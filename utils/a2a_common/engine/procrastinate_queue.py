@@ -22,7 +22,7 @@ from procrastinate.manager import JobManager
 
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
-from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, SteadyJobs, task_of
+from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Sharing, SteadyJobs, task_of
 from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
@@ -71,9 +71,10 @@ class ProcrastinateQueue:
         self._beat: asyncio.Task[None] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._stopping = False
+        self._fair = False
 
-    async def open(self, work: Work) -> None:
-        """Connect, and run turns with `work` from now.
+    async def open(self, work: Work, *, fair: bool = False) -> None:
+        """Connect, and run turns with `work` from now. With `fair`, places are shared among the callers.
 
         Raises:
             StorageError: The database cannot be reached.
@@ -81,7 +82,9 @@ class ProcrastinateQueue:
         logging.getLogger("procrastinate").setLevel(logging.WARNING)
         connector = self._tables.connector()
         self._app = app = App(connector=connector)
-        app.job_manager = self._manager = SteadyJobs(connector, self.name)
+        self._fair = fair
+        sharing = Sharing(self._at_once, self.stalled_seconds) if fair else None
+        app.job_manager = self._manager = SteadyJobs(connector, self.name, sharing)
         _register(app, self.name, self._noted(work, self._manager))
         with _storage_errors():
             await connector.open_async()
@@ -151,9 +154,9 @@ class ProcrastinateQueue:
         async with self._tables.transaction() as transaction:
             await transaction.lock(self._lock("rest", conversation), shared=True)
             await transaction.lock(self._lock("line"))
-            found = await transaction.counts(self.name, task_id, conversation, self.stalled_seconds)
+            found = await transaction.counts(self.name, task_id, self.stalled_seconds)
             places = self._at_once * max(1, found.workers)
-            load = Load(places, found.running, found.waiting, found.conversations, found.busy)
+            load = Load(places, found.standings, conversation, self._fair)
 
             async def take(goes_on: bool) -> None:
                 with _storage_errors():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from utils.a2a_common.engine.shared_line import Standing
 
 if TYPE_CHECKING:
     from procrastinate.connector import BaseAsyncConnector
@@ -15,20 +18,14 @@ class Counts:
     """The unfinished jobs of a queue, as one transaction sees them.
 
     Attributes:
-        running: Jobs that a worker runs.
-        waiting: Jobs that wait.
-        conversations: Conversations with a job.
-        busy: Whether the conversation in question is one of them.
-        task_busy: Whether the task in question has a job.
         workers: Workers with a recent sign of life.
+        task_busy: Whether the task in question has a job.
+        standings: The conversations with a job.
     """
 
-    running: int
-    waiting: int
-    conversations: int
-    busy: bool
-    task_busy: bool
     workers: int
+    task_busy: bool
+    standings: Sequence[Standing]
 
 
 class QueueTransaction(Protocol):
@@ -44,7 +41,7 @@ class QueueTransaction(Protocol):
     async def try_lock(self, number: int) -> bool:
         """Take a lock where nobody has it, shared or alone."""
 
-    async def counts(self, queue: str, task_id: str, conversation: str, alive: float) -> Counts:
+    async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue. A worker counts whose last sign of life is no older than `alive` seconds."""
 
 

@@ -1,39 +1,111 @@
-"""`Load`: how busy the replicas of an agent are, and whether they take one more turn. Pure."""
+"""`Load`: how busy the replicas of an agent are, which turns begin next, and whether they take one more. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from utils.a2a_common.engine.shares import CALLER_TIMES, Caller, Shares, caller_of, leaves_room
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The turns of one conversation that run or wait.
+
+    Attributes:
+        conversation: Its key.
+        running: Turns that run: one at most, but for a moment while another replica takes over.
+        waiting: Turns that do not run yet.
+        first: Job of the turn that is its next; 0 where none waits.
+        priority: Its priority; the highest goes first.
+    """
+
+    conversation: str
+    running: int
+    waiting: int
+    first: int = 0
+    priority: int = 0
+
+    @property
+    def caller(self) -> Caller:
+        """Whose it is."""
+        return caller_of(self.conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The turns of an agent over all its replicas, as one transaction sees them.
+    """The turns of an agent over all its replicas, as one statement sees them.
 
     Attributes:
         places: Turns that all replicas together run at the same time.
-        running: Turns that run.
-        waiting: Turns that do not run yet.
-        conversations: Conversations with a turn that runs or waits.
-        busy: Whether the conversation in question is one of them.
+        standings: The conversations with a turn that runs or waits.
+        conversation: The conversation in question.
+        fair: Whether places are shared among the callers.
     """
 
     places: int
-    running: int
-    waiting: int
-    conversations: int
-    busy: bool
+    standings: Sequence[Standing]
+    conversation: str = ""
+    fair: bool = False
 
     @property
-    def beginning(self) -> int:
-        """Waiting turns that begin as soon as a replica fetches them: a free place, and none of their conversation runs."""
-        return max(0, min(self.conversations - self.running, self.places - self.running))
+    def running(self) -> int:
+        """Turns that run."""
+        return sum(each.running for each in self.standings)
 
     @property
-    def blocked(self) -> int:
-        """Waiting turns that have to wait for the end of another."""
-        return self.waiting - self.beginning
+    def waiting(self) -> int:
+        """Turns that do not run yet."""
+        return sum(each.waiting for each in self.standings)
+
+    @property
+    def conversations(self) -> int:
+        """Conversations with a turn that runs or waits."""
+        return len(self.standings)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the conversation in question is one of them."""
+        return any(each.conversation == self.conversation for each in self.standings)
+
+    def next(self) -> list[int]:
+        """The jobs of the turns of which any may begin now, the first one first."""
+        shares = self._held()
+        fit = [each for each in self._heads() if shares.open_to(each.caller)]
+        return [each.first for each in sorted(fit, key=lambda each: _order(each, shares))]
 
     def takes(self, most_waiting: int) -> bool:
         """Whether a turn of the conversation would begin now, or find a place in the line."""
-        begins = not self.busy and self.running + self.beginning < self.places
-        return begins or self.blocked < most_waiting
+        shares = self._held()
+        beginning = sum(1 for _ in self._begin(shares))
+        caller = caller_of(self.conversation)
+        if not self.busy and shares.open_to(caller):
+            return True
+        free = most_waiting - (self.waiting - beginning)
+        if not self.fair:
+            return free > 0
+        of_caller = sum(each.waiting for each in self.standings if each.caller == caller)
+        return leaves_room(of_caller, free, CALLER_TIMES)
+
+    def _held(self) -> Shares:
+        shares = Shares(self.places, fair=self.fair)
+        for each in self.standings:
+            shares.take(each.caller, each.running)
+        return shares
+
+    def _heads(self) -> list[Standing]:
+        """The conversations with a turn that waits for no other one of its own."""
+        return [each for each in self.standings if each.waiting and not each.running]
+
+    def _begin(self, shares: Shares) -> Iterator[Standing]:
+        """The turns that begin as soon as a replica fetches them; they take their places."""
+        heads = self._heads()
+        while shares.free > 0 and (fit := [each for each in heads if shares.open_to(each.caller)]):
+            begun = min(fit, key=lambda each: _order(each, shares))
+            heads.remove(begun)
+            shares.take(begun.caller)
+            yield begun
+
+
+def _order(standing: Standing, shares: Shares) -> tuple[int, tuple[int, int], int]:
+    return -standing.priority, shares.rank(standing.caller), standing.first

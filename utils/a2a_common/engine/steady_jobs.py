@@ -6,8 +6,9 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, LiteralString
 
 import structlog
 from procrastinate import exceptions
@@ -15,6 +16,8 @@ from procrastinate.connector import BaseAsyncConnector
 from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 from psycopg.errors import ForeignKeyViolation
+
+from utils.a2a_common.engine.shared_line import Load, Standing
 
 log = structlog.get_logger(__name__)
 
@@ -27,8 +30,47 @@ WAKE = "SELECT pg_notify(%(channel)s, %(payload)s)"
 CHANNEL = "procrastinate_queue_v1#"
 """What Procrastinate puts before the name of a queue."""
 
+COUNTS: LiteralString = """
+SELECT (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(alive)s)) AS workers,
+    coalesce(bool_or(task), false) AS task_busy,
+    coalesce(json_agg(json_build_array(lock, running, waiting, first, priority)), '[]') AS standings
+FROM (
+    SELECT lock, count(*) FILTER (WHERE status = 'doing') AS running, count(*) FILTER (WHERE status = 'todo') AS waiting,
+        coalesce((array_agg(id ORDER BY priority DESC, id) FILTER (WHERE status = 'todo'))[1], 0) AS first,
+        coalesce(max(priority) FILTER (WHERE status = 'todo'), 0) AS priority, bool_or(queueing_lock = %(task)s) AS task
+    FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') GROUP BY lock
+) AS conversations
+"""
+"""The query for the unfinished jobs of a queue: workers that live, whether a task has one, and the standings."""
+
+TAKE: LiteralString = """
+WITH candidate AS (
+    SELECT jobs.id FROM procrastinate_jobs AS jobs
+    WHERE jobs.id = ANY(%(jobs)s::bigint[]) AND jobs.status = 'todo' AND NOT EXISTS (
+        SELECT 1 FROM procrastinate_jobs AS other WHERE other.lock = jobs.lock AND (
+            other.status = 'doing' OR other.status = 'todo' AND (-other.priority, other.id) < (-jobs.priority, jobs.id)))
+    ORDER BY array_position(%(jobs)s::bigint[], jobs.id) LIMIT 1 FOR UPDATE OF jobs SKIP LOCKED
+)
+UPDATE procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s
+FROM candidate WHERE procrastinate_jobs.id = candidate.id RETURNING procrastinate_jobs.*
+"""
+"""The query that gives a worker the first of some jobs that is the next of its conversation still."""
+
 Try = tuple[int | None, int]
 """One run of a job by a worker: the job's id, and how often it was put back before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How the places of all workers are shared among the callers.
+
+    Attributes:
+        at_once: Turns that each worker runs at the same time.
+        alive: Seconds after its last sign of life in which a worker counts.
+    """
+
+    at_once: int
+    alive: float
 
 
 class SteadyJobs(JobManager):
@@ -45,9 +87,10 @@ class SteadyJobs(JobManager):
         worker_id: The worker; `None` before the first one.
     """
 
-    def __init__(self, connector: BaseAsyncConnector, queue: str) -> None:
+    def __init__(self, connector: BaseAsyncConnector, queue: str, sharing: Sharing | None = None) -> None:
         super().__init__(connector)
         self._queue = queue
+        self._sharing = sharing
         self._held: set[Try] = set()
         self._begun: set[Try] = set()
         self._lost_answer = False
@@ -100,7 +143,10 @@ class SteadyJobs(JobManager):
         try:
             if self._lost_answer:
                 await self._put_back_unknown(worker_id)
-            job = await super().fetch_job(queues, worker_id)
+            if self._sharing is None:
+                job = await super().fetch_job(queues, worker_id)
+            else:
+                job = await self._fetch_shared(self._sharing, worker_id)
         except exceptions.ConnectorException as error:
             if isinstance(error.__cause__, ForeignKeyViolation):
                 raise
@@ -110,6 +156,15 @@ class SteadyJobs(JobManager):
         if job is not None:
             self._held.add(_try_of(job))
         return job
+
+    async def _fetch_shared(self, sharing: Sharing, worker_id: int) -> Job | None:
+        """The next job, where places are shared. Two workers that look at once may take one place each for the same caller."""
+        ask = self.connector.execute_query_all_async
+        (found,) = await ask(COUNTS, task="", queue=self._queue, alive=sharing.alive)
+        places = sharing.at_once * max(1, found["workers"])
+        jobs = Load(places, standings(found["standings"]), fair=True).next()
+        taken = await ask(TAKE, jobs=jobs, worker_id=worker_id) if jobs else []
+        return Job.from_row(taken[0]) if taken else None
 
     async def _put_back_unknown(self, worker_id: int) -> None:
         """Let jobs wait again that were given to this worker in an answer that it never got."""
@@ -175,6 +230,11 @@ class SteadyJobs(JobManager):
     async def _wake(self, job: Job) -> None:
         payload = json.dumps({"type": "job_inserted", "job_id": job.id})
         await self.connector.execute_query_async(WAKE, channel=CHANNEL + self._queue, payload=payload)
+
+
+def standings(found: list[list[Any]]) -> list[Standing]:
+    """The conversations that the query tells of."""
+    return [Standing(*each) for each in found]
 
 
 def _try_of(job: Job) -> Try:

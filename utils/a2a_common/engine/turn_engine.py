@@ -60,10 +60,18 @@ class TurnEngine(ABC):
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
         caller_turns: Most turns of one caller that run or wait; 0 for no limit, `None` for three quarters of those that may run.
+        fair: Whether the places are shared among the callers.
     """
 
     def __init__(
-        self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int, caller_turns: int | None
+        self,
+        tasks: TaskLog,
+        runs: RunStore,
+        runner: TurnRunner,
+        *,
+        max_turns: int,
+        caller_turns: int | None,
+        fair: bool,
     ) -> None:
         self._tasks = tasks
         self._runs = runs
@@ -71,6 +79,7 @@ class TurnEngine(ABC):
         self._removal = RunRemoval(runs)
         self._pace = Pace(max_turns)
         self._caller_turns = caller_turns
+        self._fair = fair
         self._jobs: dict[str, Job] = {}
         self._cancels: dict[str, asyncio.Task[bool]] = {}
         self._background: set[asyncio.Task[Any]] = set()
@@ -134,8 +143,7 @@ class TurnEngine(ABC):
         Raises:
             TooManyRequests: It has.
         """
-        share = max(1, int(places * CALLER_SHARE))
-        most = share if self._caller_turns is None else self._caller_turns
+        most = max(1, int(places * CALLER_SHARE)) if self._caller_turns is None else self._caller_turns
         if most and under_way >= most:
             raise TooManyRequests(self._pace.retry_after(under_way))
 

@@ -69,8 +69,8 @@ class TurnQueue(Protocol):
     def stalled_seconds(self) -> float:
         """After how many seconds without a sign of life a worker counts as dead."""
 
-    async def open(self, work: Work) -> None:
-        """Connect, and run turns with `work` from now."""
+    async def open(self, work: Work, *, fair: bool = False) -> None:
+        """Connect, and run turns with `work` from now. With `fair`, places are shared among the callers."""
 
     async def stop_working(self) -> None:
         """Fetch no more turns. Those that run go on until `close`; their signs of life do too. Safe to call twice."""

@@ -57,9 +57,11 @@ async def run_agent(
     from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
     from utils.a2a_common.server.https import https_options
+    from utils.processes.freed_memory import return_freed_memory
     from utils.processes.open_files import raise_open_files
 
     raise_open_files()
+    return_freed_memory()
     listening, https = settings.server, https_options(settings.server)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(

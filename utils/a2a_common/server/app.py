@@ -250,13 +250,14 @@ def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
     known = service.authenticator is not None
     caller_turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
+    fair = known if settings.fair_turns is None else settings.fair_turns
     most = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, caller_turns=caller_turns, **most)
+        return LocalEngine(service.log, service.runs, runner, caller_turns=caller_turns, fair=fair, **most)
     from utils.a2a_common.engine.distributed import DistributedEngine
 
     engine = DistributedEngine(
-        service.log, service.runs, runner, service.queue, caller_turns=caller_turns, **most
+        service.log, service.runs, runner, service.queue, caller_turns=caller_turns, fair=fair, **most
     )
     service.log.elsewhere.works_on = engine.works_on
     return engine

@@ -1,0 +1,83 @@
+"""`Shares`: who holds the places for turns, and who may take the next one. Pure; both engines decide with it.
+
+A caller may hold a multiple of what is free. So its share shrinks as others come, with no list of who might: alone it has three
+quarters, of two each has three sevenths, and there is always a place left for one who has none. Turns that only wait, as for
+an agent that does not answer, so hold up their own caller and nobody else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import lru_cache
+
+from utils.a2a_common.protocol.owner import parts_of
+
+CALLER_TIMES = 3
+"""How many times the free places one caller may hold: three quarters of all places where nobody else has one."""
+
+TENANT_TIMES = 7
+"""The same for all callers of a tenant together: seven eighths. Where callers have no tenant, nothing is kept from them."""
+
+Caller = tuple[str, str]
+"""A tenant, which may be empty, and an owner of it."""
+
+
+@lru_cache(maxsize=4096)
+def caller_of(conversation: str) -> Caller:
+    """Whose a conversation is, by its key. A key that names no owner is a caller of its own."""
+    try:
+        owner, _ = json.loads(conversation)
+        tenant, _ = parts_of(owner)
+    except (TypeError, ValueError):
+        return "", conversation
+    return tenant, owner
+
+
+def leaves_room(held: int, free: int, times: int) -> bool:
+    """Whether who holds some places may take one of the free ones. The last one is kept for who holds none."""
+    return free > 0 and (held == 0 or held < times * (free - 1))
+
+
+class Shares:
+    """Places that callers hold.
+
+    Args:
+        places: How many there are.
+        fair: Whether they are shared among the callers; else whoever comes first takes them.
+    """
+
+    def __init__(self, places: int, *, fair: bool) -> None:
+        self._fair = fair
+        self._callers: Counter[Caller] = Counter()
+        self._tenants: Counter[str] = Counter()
+        self.free = places
+
+    def take(self, caller: Caller, places: int = 1) -> None:
+        """A caller holds further places, whether it may or not."""
+        self.free -= places
+        self._callers[caller] += places
+        self._tenants[caller[0]] += places
+
+    def give_back(self, caller: Caller) -> None:
+        """A caller holds a place less."""
+        self.free += 1
+        self._callers[caller] -= 1
+        self._tenants[caller[0]] -= 1
+        if not self._callers[caller]:
+            del self._callers[caller]
+        if not self._tenants[caller[0]]:
+            del self._tenants[caller[0]]
+
+    def open_to(self, caller: Caller) -> bool:
+        """Whether a caller may take a place now."""
+        if not self._fair:
+            return self.free > 0
+        tenant, _ = caller
+        if tenant and not leaves_room(self._tenants[tenant], self.free, TENANT_TIMES):
+            return False
+        return leaves_room(self._callers[caller], self.free, CALLER_TIMES)
+
+    def rank(self, caller: Caller) -> tuple[int, int]:
+        """Who comes first, the least first: whose tenant holds the fewest places, and then who does."""
+        return (self._tenants[caller[0]], self._callers[caller]) if self._fair else (0, 0)
