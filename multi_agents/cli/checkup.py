@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from multi_agents.cli.database_check import check_database
+from multi_agents.cli.database_check import check_database, check_out_of_sight
 from multi_agents.cli.issuers_check import check_issuers
 from multi_agents.cli.limits_check import check_limits
 from multi_agents.cli.model.ask import ask_models
@@ -75,6 +75,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     entries = configured_agents(agents_file)
     at_home = environ | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
     findings += await asyncio.to_thread(lambda: list(check_home()))
+    findings += await asyncio.to_thread(lambda: list(check_out_of_sight(environ, home_folder())))
     findings += await check_start(agents_file, at_home, entries, own)
     findings += await ask_models(environ, own)
     findings += await check_database(environ)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from multi_agents.cli.model.finding import Finding
 from utils.errors import PlatformError
+from utils.persistence.out_of_sight import told_of
 from utils.persistence.settings import DatabaseSettings, Migrate
 
 NO_RIGHT = (
@@ -28,6 +30,12 @@ async def check_database(environ: Mapping[str, str]) -> list[Finding]:
     if not sizes and not may_create and settings.migrate is Migrate.START:
         return [Finding("database", "wrong", NO_RIGHT)]
     return list(_findings(sizes))
+
+
+def check_out_of_sight(environ: Mapping[str, str], home: Path) -> Iterator[Finding]:
+    """Whether conversations are in files that no agent shows, since all of them store in a database."""
+    if told := told_of(DatabaseSettings.load(environ), home):
+        yield Finding("data", "note", told)
 
 
 async def _looked_at(settings: DatabaseSettings) -> tuple[dict[str, int], bool]:

@@ -14,8 +14,11 @@ def erase(
     *,
     issuer: Issuer = "",
     tenant: Annotated[
-        str, typer.Option("--tenant", help="Tenant of the person; default: that of the API key, else none.")
-    ] = "",
+        str | None,
+        typer.Option(
+            "--tenant", help="Tenant of the person, '' for none; default: that of the API key, else none."
+        ),
+    ] = None,
     agent: OneAgent = None,
     agents_file: AgentsFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,

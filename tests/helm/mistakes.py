@@ -81,14 +81,6 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         },
         "github has no AUTH_SERVICE_PUBLIC_KEY",
     ),
-    "API keys of one replica": (
-        {
-            "settings": {"AUTH_MODE": "api-key", "AUTH_SERVICE_PUBLIC_KEY": "{}"},
-            "database": {"existing": "db"},
-            "supervisor": {"replicas": 2, "storage": {"enabled": False}, "secrets": {"existing": "keys"}},
-        },
-        "The supervisor cannot have several replicas with AUTH_MODE=api-key",
-    ),
     "the key of the supervisor as a setting": (
         {"settings": {"AUTH_SERVICE_KEY": "{}"}},
         "AUTH_SERVICE_KEY cannot stand in settings, which everybody reads who may read a ConfigMap: set supervisor.secrets.",
@@ -177,14 +169,6 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     "the same of one agent": (
         {"agents": [{**GITHUB, "env": {"GRPC_PORT": "50051"}}]},
         "GRPC_PORT is set for github, and nothing leads to it",
-    ),
-    "changes in everybody's name": (
-        {"agents": [{**GITHUB, "env": {"GITHUB_WRITE": True}}]},
-        "GITHUB_WRITE is set for github, and its AUTH_MODE is none, so that it would not start",
-    ),
-    "changes in everybody's name, set for every pod": (
-        {"settings": {"GITHUB_WRITE": "yes"}},
-        "GITHUB_WRITE is set for github, and its AUTH_MODE is none",
     ),
     "a database behind a closed port": (
         {

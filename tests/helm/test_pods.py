@@ -9,7 +9,7 @@ import pytest
 
 from agents.github.testing.server import run_github_server
 from tests.e2e.agents.peers import Answer, connected, message
-from tests.helm.chart import Helm
+from tests.helm.chart import Helm, of_kind
 from tests.helm.local_pods import Cluster, Pod, started
 from tests.ports import free_port
 from tests.postgres import PostgresServer
@@ -96,3 +96,13 @@ async def test_the_rendered_pods_chat(helm4: Helm, tmp_path: Path):
     for name in ("supervisor", "github", "rag"):
         claim = tmp_path / f"first-platform-engineer-{name}"
         assert list(claim.rglob("*.sqlite")), f"{name} keeps nothing on its volume"
+
+
+def test_a_pod_whose_one_process_runs_all_turns_ends_before_the_next_one_starts(helm4: Helm):
+    values = {
+        "database": {"existing": "db"},
+        "settings": {"ENGINE": "local"},
+        "defaults": {"storage": {"enabled": False}},
+    }
+    for deployment in of_kind(helm4.render(values), "Deployment").values():
+        assert deployment["spec"]["strategy"] == {"type": "Recreate"}

@@ -115,6 +115,22 @@ def planned(
     return Erased(gone, sorted(context for _, context in left), sorted(elsewhere), frozenset(others))
 
 
+def together(parts: Iterable[Erased]) -> Erased:
+    """What was erased in several stores of one agent. Pure."""
+    conversations: dict[tuple[str, str], list[str]] = {}
+    counts: dict[str, int] = {}
+    left: set[str] = set()
+    elsewhere: set[str] = set()
+    others: frozenset[str] = frozenset()
+    for each in parts:
+        for key, tasks in each.conversations.items():
+            conversations.setdefault(key, []).extend(tasks)
+        for what, count in each.counts.items():
+            counts[what] = counts.get(what, 0) + count
+        left, elsewhere, others = left | {*each.left}, elsewhere | {*each.elsewhere}, others | each.others
+    return Erased(conversations, sorted(left), sorted(elsewhere), others, counts)
+
+
 class Removal(NamedTuple):
     """Rows of a table that are deleted: the columns that they are found by, with their values."""
 
@@ -144,6 +160,12 @@ def removals(plan: Erased, person: Person) -> list[Removal]:
             found += [Removal(table, {"owner": owner, table.column: task}) for table in BY_TASK]
     last = BY_TASK[-1].file
     return sorted(found, key=lambda each: each.table.file == last)
+
+
+def files_of(person: Person) -> set[str]:
+    """Names of the files that may hold something of a person. Pure."""
+    tables = (*BY_THREAD, PEOPLE, SOURCES, *BY_CONTEXT, *BY_TASK, *BY_TASK_ALONE)
+    return {each.file for each in (*tables, *(one.table for one in person.personal)) if each.file}
 
 
 def erase_in_files(home: Path, person: Person, *, dry: bool) -> Erased:

@@ -35,6 +35,7 @@
 {{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}
 {{- if and .Values.encryption.existing .Values.encryption.keys -}}{{- fail "The keys of encryption are given in two ways (existing, keys); choose one." -}}{{- end -}}
 {{- include "pe.checkCallers" . -}}
+{{- include "pe.checkRefusals" . -}}
 {{- include "pe.checkPorts" . -}}
 {{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
@@ -50,8 +51,6 @@
 {{- if or (hasKey ($.Values.secrets.values | default dict) $name) (hasKey (dig "external" "keys" dict $.Values.secrets) $name) -}}{{- fail (printf "%s would reach every agent: set it under supervisor.secrets." $name) -}}{{- end -}}
 {{- end -}}
 {{- $all := (include "pe.components" . | fromYaml).components -}}
-{{- $first := first $all -}}
-{{- if and (eq "api-key" (include "pe.known" (dict "root" $ "it" $first))) (include "pe.several" $first) -}}{{- fail "The supervisor cannot have several replicas with AUTH_MODE=api-key: the keys are in a file of one pod, and the others would refuse them. Set AUTH_MODE to oidc, or leave replicas at 1." -}}{{- end -}}
 {{- if gt (len $all) 1 -}}
 {{- range $it := $all -}}
 {{- $variable := ternary "AUTH_SERVICE_KEY" "AUTH_SERVICE_PUBLIC_KEY" (eq $it.name "supervisor") -}}

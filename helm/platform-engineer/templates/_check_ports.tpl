@@ -1,4 +1,4 @@
-{{/* Ports that nobody could listen at or reach, and pods that would not start, each refused with a sentence. */}}
+{{/* Ports that nobody could listen at or reach, each refused with a sentence. */}}
 
 {{- define "pe.checkPorts" -}}
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
@@ -6,7 +6,6 @@
 {{- if eq $metrics (toString (int $it.port)) -}}{{- fail (printf "metrics.port is %s, where %s has its own port: a pod cannot listen there twice. Set another metrics.port." $metrics $it.name) -}}{{- end -}}
 {{- $grpc := dig "GRPC_PORT" (dig "GRPC_PORT" "" $.Values.settings) ($it.env | default dict) | toString -}}
 {{- if and $grpc $.Values.networkPolicy.enabled -}}{{- fail (printf "GRPC_PORT is set for %s, and nothing leads to it: the chart's services and network policies know the HTTP port alone, where JSON-RPC and HTTP+JSON are answered. Remove it, or set networkPolicy.enabled to false and make a Service for it." $it.name) -}}{{- end -}}
-{{- include "pe.checkWrites" (dict "root" $ "it" $it) -}}
 {{- end -}}
 {{- if and .Values.database.url .Values.networkPolicy.enabled .Values.networkPolicy.restrictEgress -}}
 {{- $open := list -}}
@@ -26,12 +25,4 @@
 {{- range splitList "," $hosts -}}{{- $ports = append $ports (regexFind ":[0-9]+$" . | default ":5432" | trimPrefix ":") -}}{{- end -}}
 {{- end -}}
 {{- join " " (uniq $ports) -}}
-{{- end -}}
-
-{{/* The GitHub agent does not start with GITHUB_WRITE where everybody may call it. Arguments: root, it. */}}
-{{- define "pe.checkWrites" -}}
-{{- $own := .it.env | default dict -}}
-{{- $write := dig "GITHUB_WRITE" (dig "GITHUB_WRITE" "" .root.Values.settings) $own | toString | lower -}}
-{{- $reads := or (eq .it.name "github") (hasKey $own "GITHUB_WRITE") -}}
-{{- if and $reads (has $write (list "true" "1" "yes" "on" "y" "t")) (not (include "pe.known" .)) -}}{{- fail (printf "GITHUB_WRITE is set for %s, and its AUTH_MODE is none, so that it would not start: everybody who reaches it could change something in your name. Set AUTH_MODE to api-key or oidc." .it.name) -}}{{- end -}}
 {{- end -}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,19 @@ from multi_agents.cli.service.local import home_folder
 from multi_agents.cli.typed_lines import FILE
 from utils.auth.api_keys import ISSUER
 from utils.persistence.private import keep_files_private
+from utils.persistence.settings import DatabaseSettings
 from utils.settings import process_environment
 
 AGAIN = "Not all was erased: run this again{}. It goes on from there."
 TYPED = "The lines that were typed into `chat` here are in {}, whoever typed them: delete it where they are this person's."
 
 TENANT = "{} is known in a tenant, and no API key here says in which: add --tenant ({})."
+KEY_STAYS = "The API key {} stays: it is {}, run this with {}."
+NOT_HERE = "{} is known {}, not {}: nothing was erased. Run this with {}."
+NOBODY = (
+    "Nobody called {} is known: there is no API key of that name, and no agent keeps anything of it. Looked {} in {}{}. "
+    "`platform-engineer keys list` shows the names of the keys; --issuer is needed for those of an OpenID provider."
+)
 
 TO_BE = "to be erased"
 
@@ -40,14 +48,14 @@ class Wanted:
     Attributes:
         name: Name of the API key, or subject of the person's tokens.
         issuer: The provider of these; empty for API keys.
-        tenant: The person's tenant; that of the key where it is empty.
+        tenant: The person's tenant, empty for none; that of the key where it is omitted.
         agent: The agent; all local ones when omitted.
         agents_file: The list of agents.
     """
 
     name: str
     issuer: str
-    tenant: str
+    tenant: str | None
     agent: str | None
     agents_file: Path
 
@@ -58,34 +66,91 @@ def erase_person(wanted: Wanted, *, dry: bool, yes: bool, as_json: bool) -> Exit
     async def main() -> ExitCode:
         keys = key_file()
         named = [] if wanted.issuer else [each for each in keys.keys() if each.name == wanted.name]  # noqa: SIM118
-        key = named[0] if named else None
-        tenant = wanted.tenant or (key.tenant if key else "")
-        there = await _told_by_all(wanted, tenant, dry=True)
-        if None in there.values():
+        tenant = wanted.tenant if wanted.tenant is not None else named[0].tenant if named else ""
+        known = _Known([each.tenant for each in named], await _told_by_all(wanted, tenant, dry=True))
+        if None in known.there.values():
             return ExitCode.USAGE
-        tenants = sorted({each for told in _known(there) for each in told["tenants"]})
-        if tenants and not (key or wanted.tenant or wanted.issuer):
-            raise UsageError(TENANT.format(wanted.name, ", ".join(tenants)))
-        ours, number = set(local_modules(None, wanted.agents_file)), int(key is not None)
+        _check_known(wanted, tenant, known)
+        number = known.keys_in(tenant)
+        ours = set(local_modules(None, wanted.agents_file))
         if dry:
-            _show(_known(there), ours, number, TO_BE, as_json=as_json)
+            _show(known.told, ours, number, TO_BE, as_json=as_json)
             return ExitCode.OK
-        if not yes and not _agreed(lines_of(_known(there), ours, number, TO_BE)):
+        if not yes and not _agreed(lines_of(known.told, ours, number, TO_BE)):
             return ExitCode.OK
-        if key is not None:
+        if number:
             keys.remove(wanted.name)
-        gone = await _told_by_all(wanted, tenant, dry=False)
-        _show(_known(gone), ours, number, "erased", as_json=as_json)
-        whole = all(told is not None and not told["left"] for told in gone.values())
+        gone = _Known(known.of_keys, await _told_by_all(wanted, tenant, dry=False))
+        _show(gone.told, ours, number, "erased", as_json=as_json)
+        for each in known.of_keys[number:]:
+            say(KEY_STAYS.format(wanted.name, _place(each), _option(each)))
+        whole = all(told is not None and not told["left"] for told in gone.there.values())
         if not whole:
             say(AGAIN.format(f" with --tenant {tenant}" if tenant else ""))
         typed = home_folder() / FILE
         if typed.exists():
             say(TYPED.format(typed))
-        return ExitCode.OK if whole else ExitCode.USAGE
+        return ExitCode.OK if whole and not gone.elsewhere(tenant) else ExitCode.USAGE
 
     keep_files_private()
     return run(main(), as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Where a person is known: the tenants of their API keys, and what each agent told of them."""
+
+    of_keys: Sequence[str]
+    there: Mapping[str, Told | None]
+
+    @property
+    def told(self) -> list[Told]:
+        return [each for each in self.there.values() if each is not None]
+
+    def keys_in(self, tenant: str) -> int:
+        return self.of_keys.count(tenant)
+
+    def elsewhere(self, tenant: str) -> list[str]:
+        """The other tenants; an empty one for what is outside tenants."""
+        told = {one for each in self.told for one in each["tenants"]}
+        return sorted((told | {*self.of_keys}) - {tenant})
+
+    def anywhere_in(self, tenant: str) -> bool:
+        found = (told["conversations"] or told["left"] or any(told["counts"].values()) for told in self.told)
+        return bool(self.keys_in(tenant)) or any(found)
+
+
+def _check_known(wanted: Wanted, tenant: str, known: _Known) -> None:
+    """Refuse what would erase nothing, or the wrong things.
+
+    Raises:
+        UsageError: Nobody is known, or it is not clear in which tenant.
+    """
+    others = known.elsewhere(tenant)
+    if others and wanted.tenant is None and not known.of_keys:
+        raise UsageError(TENANT.format(wanted.name, ", ".join(others)))
+    if known.anywhere_in(tenant):
+        return
+    if others:
+        where = " and ".join(map(_place, others))
+        raise UsageError(
+            NOT_HERE.format(wanted.name, where, _place(tenant), " or ".join(map(_option, others)))
+        )
+    home = home_folder()
+    also = "DATABASE_URL and " if DatabaseSettings.load().url else ""
+    raise UsageError(
+        NOBODY.format(
+            wanted.name, _place(tenant), f"{also}{home}", "" if home.is_dir() else ", which does not exist"
+        )
+    )
+
+
+def _place(tenant: str) -> str:
+    return f"in the tenant {tenant}" if tenant else "outside tenants"
+
+
+def _option(tenant: str) -> str:
+    return f"--tenant {shlex.quote(tenant)}"
 
 
 async def _told_by_all(wanted: Wanted, tenant: str, *, dry: bool) -> dict[str, Told | None]:
@@ -109,10 +174,6 @@ def _agreed(lines: Iterable[str]) -> bool:
         return True
     say("Nothing was erased.")
     return False
-
-
-def _known(told: Mapping[str, Told | None]) -> list[Told]:
-    return [each for each in told.values() if each is not None]
 
 
 def _show(told: Sequence[Told], ours: Collection[str], keys: int, done: str, *, as_json: bool) -> None:
@@ -139,6 +200,9 @@ def _lines(told: Told, ours: Collection[str], done: str) -> list[str]:
     counts = {"conversations": len(told["conversations"]), **told["counts"]}
     lines = [f"{told['agent']} {done}: {', '.join(f'{what} {count}' for what, count in counts.items())}"]
     lines += [f"  {each}  left: a turn of it is under way" for each in told["left"]]
-    lines += [f"  also known in the tenant {each}: run this with --tenant {each}" for each in told["tenants"]]
+    lines += [
+        f"  {told.get('out_of_sight')} of them in files, out of sight since DATABASE_URL is set"
+    ] * bool(told["out_of_sight"])
+    lines += [f"  also known {_place(each)}: run this with {_option(each)}" for each in told["tenants"]]
     others = [each for each in told["elsewhere"] if each not in ours]
     return lines + [f"  {each} runs elsewhere, and may still have what it was told" for each in others]

@@ -41,7 +41,9 @@ from utils.a2a_common.client.agents_file import (
 )
 from utils.auth.settings import TrustSettings
 from utils.errors import SettingsError
+from utils.persistence.out_of_sight import told_of
 from utils.persistence.private import LOGS, keep_files_private, make_private
+from utils.persistence.settings import DatabaseSettings
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
 from utils.settings_index import names_of, shared_groups
 from utils.whole_file import check_room
@@ -130,6 +132,8 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
         raise problem
     await asyncio.to_thread(check_room, run_file.path.parent)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
+    if unseen := await asyncio.to_thread(told_of, DatabaseSettings.load(environ), run_file.path.parent):
+        say(unseen)
     entries = configured_agents(options.agents_file)
     own = await _checked_own_settings(options.agents_file, environ, entries)
 

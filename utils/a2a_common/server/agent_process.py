@@ -17,6 +17,7 @@ from utils.a2a_common.server.startup import Startup
 from utils.errors import StorageError
 from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
+from utils.persistence.out_of_sight import conversations_in
 from utils.persistence.private import make_private
 from utils.settings import HomeSettings
 
@@ -110,6 +111,9 @@ async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings,
 
     in_database = settings.database.url is not None
     await _own_home(agent.name, settings.home, None if in_database else stack)
+    if in_database and (unseen := await asyncio.to_thread(conversations_in, settings.home.home / agent.name)):
+        effect = "they are in files, and stay out of sight while DATABASE_URL is set"
+        log.warning("home.out_of_sight", conversations=unseen, effect=effect)
     return await open_database(
         settings.database,
         agent.name,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.execution.request_parser import stored_thread_id
@@ -15,7 +16,15 @@ from utils.auth.service_tokens import ISSUER
 from utils.errors import SettingsError, StorageError
 from utils.memory.memory import owner_label
 from utils.persistence.compaction import compact
-from utils.persistence.erasure import Erased, Person, Personal, erase_in_database, erase_in_files
+from utils.persistence.erasure import (
+    Erased,
+    Person,
+    Personal,
+    erase_in_database,
+    erase_in_files,
+    files_of,
+    together,
+)
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.owned_tables import Table
 from utils.persistence.postgres.opening import make_pool
@@ -50,11 +59,14 @@ async def erase(
         tenant: The tenant that the person is in; empty outside tenants.
         dry: Whether nothing is erased.
 
+    Both stores are looked at: files of the time before DATABASE_URL stay in the folder, where no agent shows them.
+
     Raises:
         SettingsError: The agent runs on its files, or keeps nothing.
         StorageError: What is stored cannot be read or written.
     """
-    if settings.store is Store.MEMORY:
+    folder = home.home / agent.name
+    if settings.store is Store.MEMORY and not folder.is_dir():
         raise SettingsError("STORE", IN_MEMORY)
     names = (
         person,
@@ -66,27 +78,42 @@ async def erase(
         [*_memories(tenant, person), *agent.personal(tenant, person)],
     )
     async with AsyncExitStack() as stack:
-        if settings.url is None:
-            try:
-                folder = home.agent_home(agent.name)
-                await stack.enter_async_context(only_process_in(folder))
-            except OSError as error:
-                raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
-            erased = await asyncio.to_thread(erase_in_files, folder, whose, dry=dry)
-            for file in [] if dry else sorted(folder.glob("*.sqlite")):
-                await compact(file)
-        else:
-            from utils.persistence.postgres.own_schema import has_table
-
-            pool = make_pool(settings, agent.name)
-            await pool.open()
-            stack.push_async_callback(pool.close)
-            there = await has_table(pool, "tasks")  # else it has never started
-            erased = await erase_in_database(pool, whose, dry=dry) if there else _NOTHING
-    sys.stdout.write(json.dumps(_told(agent.name, erased, names, tenant)) + "\n")
+        if folder.is_dir():  # else nothing is made: the folder may be the wrong one
+            await stack.enter_async_context(_alone_in(folder))
+        shared = await _in_database(agent, settings, whose, dry=dry) if settings.url is not None else _NOTHING
+        filed = await asyncio.to_thread(erase_in_files, folder, whose, dry=dry)
+        for name in [] if dry else sorted(files_of(whose)):
+            await compact(folder / name)
+    told = _told(agent.name, together([shared, filed]), names, tenant)
+    told["out_of_sight"] = len(filed.conversations) if settings.url is not None else 0
+    sys.stdout.write(json.dumps(told) + "\n")
 
 
-_NOTHING = Erased({}, (), (), frozenset())
+@asynccontextmanager
+async def _alone_in(folder: Path) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(only_process_in(folder))
+        except OSError as error:
+            raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
+        yield
+
+
+async def _in_database(
+    agent: type[BaseLangGraphAgent], settings: DatabaseSettings, whose: Person, *, dry: bool
+) -> Erased:
+    from utils.persistence.postgres.own_schema import has_table
+
+    pool = make_pool(settings, agent.name)
+    await pool.open()
+    try:
+        there = await has_table(pool, "tasks")  # else it has never started
+        return await erase_in_database(pool, whose, dry=dry) if there else _NOTHING
+    finally:
+        await pool.close()
+
+
+_NOTHING = together([])
 
 
 def _memories(tenant: str, person: str) -> list[Personal]:
