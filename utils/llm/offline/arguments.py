@@ -19,9 +19,6 @@ from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
 
-MANY = 100
-"""Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
-
 
 class Filled(NamedTuple):
     """Arguments that were found, the required ones that were not, and the part that stands for a text that was too long."""
@@ -154,8 +151,7 @@ def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None
-    return entities.limit(text) or (1 if _only_one(tool, text) else counted)
+    return entities.limit(text) or (1 if _only_one(tool, text) else None)
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

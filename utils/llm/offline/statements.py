@@ -8,7 +8,7 @@ from itertools import groupby
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
-from utils.llm.offline.conditions import conditional
+from utils.llm.offline.conditions import condition
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.route import asks_of_a_repository
@@ -31,7 +31,7 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     found: list[Clause] = []
     before: Clause | None = None
     for clause in clauses:
-        alone = len(clauses) == 1 or conditional(clause.text)
+        alone = len(clauses) == 1 or condition(clause.text) is not None
         empty = not alone and not set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
         states = not alone and (empty or _only_states(clause.text))
         background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)
