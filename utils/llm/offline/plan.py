@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from utils.llm.offline import entities, followup
-from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
+from utils.llm.offline.arguments import fill, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
@@ -212,11 +212,9 @@ class Planner:
             return self._routed(clause, context)
         row = followup.picked_row(reading, previous)
         readers = [each for each in self.tools if not each.changes]
-        detail = followup.detail_call(row, previous, readers) if row else None
-        detail = detail or followup.picked_document(reading, previous, self.tools)
-        if detail:
-            shown, arguments = detail
-            return Step(clause, shown, {**flags(shown, reading), **arguments})
+        detail = followup.detail_call(reading, row, previous, readers) if row else None
+        if detail := detail or followup.picked_document(reading, previous, self.tools):
+            return Step(clause, *detail)
         topic = followup.without_opening(reading)
         found = route(topic, self.tools, self.similarity, context.asks_from)
         if found.tool is None or found.tool == tool or found.score < SWITCH or followup.is_bare(topic):

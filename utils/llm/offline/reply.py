@@ -14,9 +14,9 @@ from langchain_core.messages import BaseMessage
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
-from utils.llm.offline.chain import second_calls
 from utils.llm.offline.clauses import opens_a_request
 from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.followup import second_call
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.legible import LONGEST_WORD, READ
 from utils.llm.offline.plan import Planner
@@ -95,7 +95,10 @@ def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: C
     """An answer from the results of the first round, after a second one for what their rows were listed to find."""
     first = len(made(steps)) if turn.rounds >= ROUNDS else len(turn.calls)
     calls, later = turn.calls[:first], turn.calls[first:]
-    wanted = second_calls(calls, steps)
+    found = [
+        second_call(step.then, step.reading, call) for step, call in zip(made(steps), calls, strict=False)
+    ]
+    wanted = [(each[0].name, each[1]) if each else None for each in found]
     more = [each for each in wanted if each]
     if more and not later:
         return Reply(calls=_calls(more, used))
