@@ -45,11 +45,6 @@ def speaks_of_github(text: str) -> bool:
     return entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
 
 
-def changes_github(text: str) -> bool:
-    """Whether a text asks for a change of something that GitHub has."""
-    return speaks_of_github(text) and asked_change(text) is not None
-
-
 def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:
     """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all.
 

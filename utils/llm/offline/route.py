@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import asked_change, changes_github, changing, speaks_of_github
+from utils.llm.offline.changes import asked_change, changing, speaks_of_github
 from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.kinds import Kind, kinds_of
@@ -85,9 +85,6 @@ def route(
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = next((tool for tool in reading if tool.is_library), None)
-    own = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
-    if library and repositories and own:
-        return Route(library, 1.0)
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
         return Route(None, nearest.score)
@@ -111,13 +108,9 @@ def _is_githubs(clause: str, kinds: Mapping[Kind, float], asks_from: float) -> b
     if kinds.get(Kind.DOCUMENTS, 0.0) >= ASKED:
         return False
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
-    return (
-        changes_github(clause)
-        or (asked_change(clause) is not None and continued)
-        or (kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
-        or _rows_alone(clause)
-        or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
-    )
+    changes = asked_change(clause) is not None or kinds.get(Kind.CHANGE, 0.0) >= TOLD
+    reads = kinds.get(Kind.GITHUB, 0.0) >= SURELY
+    return (reads or changes) and (speaks_of_github(clause) or (changes and continued))
 
 
 def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float) -> Route:
@@ -126,8 +119,7 @@ def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity
     library = next((tool for tool in tools if tool.is_library), None)
     repositories = any(tool.about_repositories for tool in tools)
     scored = ranked(clause, tools, similarity)
-    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
-    if library and repositories and named and not of_documents:
+    if library and repositories and named and not FORMS["how_to"].search(clause):
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
         own = ASKS_BESIDE if FORMS["own_repository"].search(clause) else asks_from
@@ -177,12 +169,6 @@ def _of_what_was_shown(clause: str) -> bool:
         or points_back(clause)
         or len(said) <= 1
     )
-
-
-def _rows_alone(clause: str) -> bool:
-    """Whether a clause speaks of rows that GitHub has and of nothing else: "latest issue?"."""
-    rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
-    return bool(FORMS["rows"].search(clause)) and not content_stems(rest)
 
 
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
