@@ -271,7 +271,7 @@ def _weather() -> StructuredTool:
         ("What's the weather in Rio Branco today?", "Rio Branco"),
     ],
 )
-def test_a_free_word_fills_an_argument_where_the_examples_show_its_place(chat, said, city):
+def test_the_words_that_a_tool_does_not_use_fill_its_argument(chat, said, city):
     answer = chat.bind_tools([_weather()]).invoke([HumanMessage(said)])
     assert [call["args"] for call in answer.tool_calls] == [{"city": city}]
 

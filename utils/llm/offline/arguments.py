@@ -60,7 +60,7 @@ def fill(
         del arguments[name]
     arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
-    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool, missing[0])):
+    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool)):
         arguments[missing[0]], missing = word, ()
     return Filled(arguments, missing, part)
 

@@ -10,9 +10,9 @@ from utils.llm.offline import entities
 from utils.llm.offline.arguments import flags, repository_arguments, repository_of
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS, ORDINALS, WORDS
-from utils.llm.offline.tools import NAMES, ToolSpec
+from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words
-from utils.messages.results import Articles, Items, parse_result
+from utils.messages.results import Items, parse_result
 
 Row = dict[str, Any]
 """One row of a list that a tool returned."""
@@ -86,23 +86,6 @@ def second_call(tool: ToolSpec | None, text: str, call: Call) -> tuple[ToolSpec,
 def _rows(call: Call) -> list[Row]:
     result = parse_result(call.result or "")
     return result.items if isinstance(result, Items) else []
-
-
-def picked_document(
-    text: str, call: Call, tools: Sequence[ToolSpec]
-) -> tuple[ToolSpec, dict[str, Any]] | None:
-    """The call that reads the best document of the last search in full: "show me that whole document".
-
-    A text that says more than that only speaks of it: "can a colleague on another machine open that page?".
-    """
-    says = content_stems(FORMS["reads"].sub(" ", FORMS["document"].sub(" ", text)))
-    if not FORMS["document"].search(text) or len(says) >= ADDED:
-        return None
-    result = parse_result(call.result or "")
-    if not isinstance(result, Articles) or not result.articles:
-        return None
-    reader = next((tool for tool in tools if tool.needed and set(tool.needed) <= NAMES["document"]), None)
-    return (reader, {reader.needed[0]: result.articles[0].url}) if reader else None
 
 
 def _at(rows: Sequence[Row], word: str) -> Row | None:

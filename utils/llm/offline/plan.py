@@ -213,7 +213,7 @@ class Planner:
         row = followup.picked_row(reading, previous)
         readers = [each for each in self.tools if not each.changes]
         detail = followup.detail_call(reading, row, previous, readers) if row else None
-        if detail := detail or followup.picked_document(reading, previous, self.tools):
+        if detail:
             return Step(clause, *detail)
         topic = followup.without_opening(reading)
         found = route(topic, self.tools, self.similarity, context.asks_from)

@@ -14,17 +14,15 @@ from langchain_core.messages import BaseMessage
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
-from utils.llm.offline.clauses import opens_a_request
 from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.followup import second_call
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.legible import LONGEST_WORD, READ
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
+from utils.llm.offline.smalltalk import talk_of
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
-from utils.messages.sentences import orders
 
 ROUNDS = 2
 """Rounds of tool calls for one request at most: a list, and what one of its rows holds."""
@@ -113,11 +111,6 @@ def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec], simila
     asks = any(step.tool and step.missing for step in steps)
     if asks or any(step.why for step in steps):
         return Reply("\n\n".join(left_over(steps)), asks=asks)
-    if opens_with_a_greeting(turn.request) and not any(
-        opens_a_request(step.clause.text) or orders(step.clause.text) or "?" in step.clause.text
-        for step in steps
-    ):
-        return Reply(phrases.talk(Talk.GREETING, tools))
     return Reply(phrases.ENGLISH_ONLY if is_foreign(turn.request) else phrases.outside(tools))
 
 
