@@ -149,10 +149,9 @@ def _is_nobodys(
     asks = sent_to_be_looked_up or is_foreign(clause) or _asks(clause)
     if (asks and score >= FAR) or FORMS["product"].search(clause) or FORMS["has"].search(clause):
         return False
-    wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
-    ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
+    ordered = 0.0 if FORMS["how_to"].search(clause) else kinds.get(Kind.CHANGE, 0.0)
     nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
-    return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
+    return nobodys >= (SURELY if asks else TOLD)
 
 
 def _asks(clause: str) -> bool:
@@ -177,11 +176,6 @@ def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None
     if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
         return None
     return next((tool for tool in tools if tool.noun == "repository"), None)
-
-
-def asks_of_a_repository(clause: str) -> bool:
-    """Whether a text names something that a repository has."""
-    return FORMS["has"].search(clause) is not None
 
 
 def _names_what_is_on_github(clause: str) -> bool:

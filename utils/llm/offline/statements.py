@@ -11,14 +11,11 @@ from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import condition
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.words import content_stems, words
 from utils.messages.sentences import orders
 
 LITTLE = 2
 """Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
-FEW = 2
-"""Words that are too few to state something."""
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
@@ -34,8 +31,7 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
         alone = len(clauses) == 1 or condition(clause.text) is not None
         empty = not alone and not set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
         states = not alone and (empty or _only_states(clause.text))
-        background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)
-        if states and found and not before and not background:
+        if states and found and not before:
             found[-1] = _extended(found[-1], clause.end, request)
         elif states and clause != clauses[-1]:
             before = before or clause
@@ -50,15 +46,12 @@ def _only_states(text: str) -> bool:
         return False
     if len(words(text)) == 1 or FORMS["states"].search(text):
         return True
-    if opens_a_request(text) or "?" in text or asked_change(text):
-        return False
-    if FORMS["thing_alone"].match(text):
+    if opens_a_request(text) or "?" in text or asked_change(text) or FORMS["thing_alone"].match(text):
         return False
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
-        return of_themselves and not asks_of_a_repository(text)
-    tells = FORMS["of_something"].match(text) or not points_back(text)
-    return of_themselves or (len(words(text)) > FEW and bool(tells))
+        return of_themselves and not FORMS["has"].search(text)
+    return of_themselves or FORMS["of_something"].match(text) is not None or not points_back(text)
 
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
