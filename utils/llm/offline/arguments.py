@@ -12,7 +12,7 @@ from utils.llm.offline import entities
 from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.clauses import without_story
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import FORMS, part, pattern
+from utils.llm.offline.grammar import FORMS, READERS, part, pattern
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
@@ -135,7 +135,7 @@ def _branch(slot: Slot) -> str | None:
     hashed = entities.commit(text) if name in {"sha", "ref", "revision"} else None
     if name == "head" and "from" not in text.lower():
         return None
-    return hashed or entities.branch(text)
+    return hashed or READERS["branch"].read(text)
 
 
 def _labels(slot: Slot) -> str | list[str] | None:
@@ -232,9 +232,9 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "repository": _repository,
     "owner": lambda slot: entities.owner(slot.text),
     "limit": _limit,
-    "page": lambda slot: entities.page(slot.text),
+    "page": lambda slot: int(found) if (found := READERS["page"].read(slot.text)) else None,
     "label": _labels,
-    "path": lambda slot: entities.path(slot.text) or entities.folder(slot.text),
+    "path": lambda slot: entities.path(slot.text) or READERS["folder"].read(slot.text),
     "document": lambda slot: (
         entities.address(slot.text) or entities.path(slot.text) or entities.quoted(slot.text)
     ),

@@ -45,8 +45,10 @@ def speaks_of_github(text: str) -> bool:
     return entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
 
 
-def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:
+def changing(clause: str, tools: Sequence[ToolSpec], *, ordered: bool) -> list[tuple[ToolSpec, list[str]]]:
     """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all.
+
+    `ordered`: it is one whatever its verb is.
 
     A verb that no list of ours has is one of a change where the examples of such a tool begin with it: "Scrap the widget Red".
     """
@@ -54,7 +56,7 @@ def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, lis
     verb = _verb_of(clause)
     same = [(tool, [text for text in texts if any(verb) and _verb_of(text) == verb]) for tool, texts in own]
     found = [(tool, texts) for tool, texts in same if texts]
-    return found or (own if verb[0] else [])
+    return found or (own if verb[0] or ordered else [])
 
 
 def _verb_of(text: str) -> tuple[str, str]:

@@ -222,7 +222,7 @@ class Planner:
         of_a_row = tool.delegates and found.tool.is_library and FORMS["of_a_row"].search(reading)
         same = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
         stays = same and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
-        if of_a_row or stays or FORMS["same_again"].match(reading):
+        if of_a_row or stays:
             return self._again(clause, tool, previous)
         return self._filled(clause, found.tool, context)
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
-from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.conversation import Turn, call_ids, turns
 from utils.llm.offline.followup import second_call
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.legible import LONGEST_WORD, READ
@@ -67,26 +67,16 @@ def reply(
     if turn.came_along and not turn.request.strip():
         return Reply(phrases.NO_WORDS)
     steps = Planner(tools, similarity, now).plan(listed)
-    said = _decided(messages, turn, steps, tools, similarity)
+    used = call_ids(messages)
+    if isinstance(messages[-1], ToolMessage):
+        said = _answered(turn, steps, similarity, used)
+    elif wanted := [(step.tool.name, step.arguments) for step in made(steps) if step.tool]:
+        said = Reply(calls=_calls(wanted, used))
+    else:
+        said = _spoken(turn, steps, tools, similarity)
     if not turn.cut or said.calls or any(step.tool and step.tool.delegates for step in steps):
         return said
     return replace(said, text=f"{CUT}\n\n{said.text}")
-
-
-def _decided(
-    messages: Sequence[BaseMessage],
-    turn: Turn,
-    steps: Sequence[Step],
-    tools: Sequence[ToolSpec],
-    similarity: Similarity,
-) -> Reply:
-    used = call_ids(messages)
-    if waits_for_answer(messages):
-        return _answered(turn, steps, similarity, used)
-    wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
-    if wanted:
-        return Reply(calls=_calls(wanted, used))
-    return _spoken(turn, steps, tools, similarity)
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:

@@ -14,7 +14,6 @@ from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.kinds import Kind, kinds_of
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.links import links_in_words
 from utils.llm.offline.particulars import masked, without_denied
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import NAMES, ToolSpec
@@ -68,7 +67,7 @@ class Route(NamedTuple):
 def about_the_product(text: str) -> bool:
     """Whether a question is about the service itself or how something is done, which documents answer."""
     asks = FORMS["how_to"].search(text) or FORMS["product"].search(text)
-    return bool(asks) and entities.repository(links_in_words(text)) is None
+    return bool(asks) and entities.repository(text) is None
 
 
 def route(
@@ -76,7 +75,7 @@ def route(
 ) -> Route:
     """The tool for a clause, or none. `asks_from`: the score from which a tool for repositories takes one that names none."""
     kinds = kinds_of(clause, similarity.embedder)
-    if declared := _declared_changes(clause, tools, kinds):
+    if declared := changing(clause, tools, ordered=kinds.get(Kind.CHANGE, 0.0) >= ORDERED):
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     if repositories and _is_githubs(clause, kinds, asks_from):
@@ -91,16 +90,6 @@ def route(
     if nearest.score >= _enough(nearest.tool, clause, asks_from):
         return nearest
     return Route(library, nearest.score)
-
-
-def _declared_changes(
-    clause: str, tools: Sequence[ToolSpec], kinds: Mapping[Kind, float]
-) -> Sequence[tuple[ToolSpec, Sequence[str]]]:
-    """The tools that may make the change that a clause orders, with their examples of it; none where it orders none."""
-    declared = changing(clause, tools)
-    if not declared and kinds.get(Kind.CHANGE, 0.0) >= ORDERED:
-        return [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
-    return declared
 
 
 def _is_githubs(clause: str, kinds: Mapping[Kind, float], asks_from: float) -> bool:
@@ -172,19 +161,17 @@ def _of_what_was_shown(clause: str) -> bool:
 
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """The tool that shows a repository, where a clause names one and asks for nothing of it: "tell me about a/b"."""
-    text = links_in_words(clause)
-    if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
+    if not entities.repository_text(clause) or entities.numbers(clause) or content_stems(masked(clause)):
         return None
     return next((tool for tool in tools if tool.noun == "repository"), None)
 
 
 def _names_what_is_on_github(clause: str) -> bool:
     """Whether a clause names a repository or an account, or asks for GitHub by its name."""
-    text = links_in_words(clause)
-    if entities.repository(text) is not None:
+    if entities.repository(clause) is not None:
         return True
     return not about_the_product(clause) and bool(
-        FORMS["on_github"].search(text) or (FORMS["repositories"].search(text) and entities.owner(text))
+        FORMS["on_github"].search(clause) or (FORMS["repositories"].search(clause) and entities.owner(clause))
     )
 
 
@@ -216,11 +203,8 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    text = links_in_words(clause)
-    plain, own_words = (
-        masked(clause),
-        spelled_out(without_denied(text.replace(entities.path(text) or "\0", " "))),
-    )
+    plain = masked(clause)
+    own_words = spelled_out(without_denied(clause.replace(entities.path(clause) or "\0", " ")))
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))
@@ -256,25 +240,25 @@ def _named(tool: ToolSpec, plain: str) -> float:
 
 def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     """How well the arguments in a clause suit a tool, against the other tools."""
-    text, needed = links_in_words(clause), set(tool.needed)
+    needed = set(tool.needed)
     score = 0.0
     if any(other.shows_one for other in tools):
-        has = _has_number_for(tool, text)
+        has = _has_number_for(tool, clause)
         may = has and any(p.is_identifier and p.names_its_subject for p in tool.parameters)
-        score += _agreement(tool.shows_one or may, has, one_by_place(tool, text) and not has)
+        score += _agreement(tool.shows_one or may, has, one_by_place(tool, clause) and not has)
     if "handle" in needed:
-        score += FITS if handles_in(text) else -FITS
+        score += FITS if handles_in(clause) else -FITS
     documents = NAMES["document"] | NAMES["path"]
     if any(documents.intersection(other.needed) for other in tools):
-        address = tool.accepts(*NAMES["document"]) and entities.address(text) is not None
-        has = address or entities.path(text) is not None
+        address = tool.accepts(*NAMES["document"]) and entities.address(clause) is not None
+        has = address or entities.path(clause) is not None
         if documents & needed or not tool.accepts("path"):
             score += _agreement(bool(documents & needed), has)
         else:
             score += FITS / 2 if has else 0.0  # a folder may be meant
-    named = entities.repository(text) is not None
+    named = entities.repository(clause) is not None
     if not named and tool.accepts(*NAMES["owner"]) and not tool.takes_repository:
-        score += FITS if entities.owner(text) else 0.0
+        score += FITS if entities.owner(clause) else 0.0
     if any(other.takes_repository for other in tools):
         score += _agreement(tool.takes_repository, named, not named and not tool.about_repositories)
     return score
