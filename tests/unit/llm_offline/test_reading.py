@@ -9,7 +9,7 @@ from utils.llm.offline.choices import choice
 from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import READERS
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.reading import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude

@@ -13,9 +13,8 @@ from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.clauses import without_story
 from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import FORMS, READERS, part, pattern
-from utils.llm.offline.links import links_in_words
-from utils.llm.offline.search_terms import excerpt, search_terms
-from utils.llm.offline.slots import free_word
+from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.search_terms import excerpt, free_word, search_terms
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
 

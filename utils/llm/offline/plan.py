@@ -11,11 +11,10 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
-from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.legible import legible
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.reading import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
     ASKS_KNOWN,
@@ -26,7 +25,7 @@ from utils.llm.offline.route import (
 )
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
-from utils.llm.offline.statements import with_statements
+from utils.llm.offline.statements import with_conditions, with_statements
 from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out

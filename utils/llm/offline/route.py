@@ -14,7 +14,7 @@ from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.kinds import Kind, kinds_of
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.particulars import masked, without_denied
+from utils.llm.offline.reading import masked, without_denied
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out

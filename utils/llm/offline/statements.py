@@ -1,16 +1,17 @@
-"""Parts of a request that only state something: background before a question, or a few words more of it after it."""
+"""Parts of a request that ask for nothing themselves: what only states something, before a question or after it, and conditions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
-from utils.llm.offline.conditions import condition
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
+from utils.llm.offline.reading import links_in_words
 from utils.llm.offline.words import content_stems, words
 from utils.messages.sentences import orders
 
@@ -68,3 +69,29 @@ def _extended(clause: Clause, end: int, request: str) -> Clause:
     at = request.find(clause.text, clause.start)
     text = request[at:end] if at >= 0 else clause.text + request[clause.end : end]
     return clause._replace(text=text.strip(" ,;\n"), end=end)
+
+
+def condition(text: str, *, first: bool = False) -> re.Match[str] | None:
+    """The condition that a text is or begins with: on what the part before it finds, where it is not the `first`, or on a repository."""
+    own = FORMS["own"].match(text)
+    named = own and entities.repository(links_in_words(own[1]))
+    back = None if first else FORMS["back"].match(text)
+    return back or (own if named and not asked_change(text) else None)
+
+
+def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
+    """The clauses with conditions as such; one that nothing follows is a part of its own."""
+    found: list[Clause] = []
+    told: Clause | None = None
+    for clause in clauses:
+        match = condition(clause.text, first=not found)
+        if told is not None:
+            found.append(clause._replace(start=told.start, condition=told.text.strip(" ,:;")))
+            told = None
+        elif match is None:
+            found.append(clause)
+        elif rest := clause.text[match.end() :]:
+            found.append(clause._replace(text=rest, condition=match[0].strip(" ,:;")))
+        else:
+            told = clause
+    return found if told is None else [*found, told]

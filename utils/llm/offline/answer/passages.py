@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
-from utils.llm.offline.answer.relative_links import with_whole_links
+from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text, with_whole_links
 from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
