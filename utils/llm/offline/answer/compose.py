@@ -59,11 +59,6 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     return "\n\n".join([*first, *bodies, *(left_over(steps) if done else [])])
 
 
-def _few(found: Items) -> Items:
-    """The first rows of a list of which the number is asked for."""
-    return found.model_copy(update={"items": found.items[:GLIMPSE], "total": found.total or len(found.items)})
-
-
 def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
     """What a call returned, as Markdown, after what the answer leaves out of the request."""
     text = (call.result or "").strip()
@@ -78,7 +73,8 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
             if FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
-                listed = _few(listed)
+                total = listed.total or len(listed.items)
+                listed = listed.model_copy(update={"items": listed.items[:GLIMPSE], "total": total})
             rows, shown = listed.items[:1], items_text(listed, _context(call, step))
         case Record() as record:
             rows, left_out, shown = [record.item], step.unmet, record_text(record, turn.request)
