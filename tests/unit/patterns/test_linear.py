@@ -22,7 +22,6 @@ SEARCHED = {
     "attributes of a call": call_forms._ATTRIBUTE,
     "ends of sentences": sentences._END,
     "joints of questions": sentences._JOINT,
-    "alternatives": sentences._EITHER,
 }
 
 

@@ -12,15 +12,11 @@ from utils.llm.offline import entities
 from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.clauses import without_story
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import FORMS, part, pattern
-from utils.llm.offline.links import links_in_words
-from utils.llm.offline.search_terms import excerpt, search_terms
-from utils.llm.offline.slots import free_word
+from utils.llm.offline.grammar import FORMS, READERS, part, pattern
+from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.search_terms import excerpt, free_word, search_terms
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
-
-MANY = 100
-"""Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
 
 
 class Filled(NamedTuple):
@@ -63,7 +59,7 @@ def fill(
         del arguments[name]
     arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
-    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool, missing[0])):
+    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool)):
         arguments[missing[0]], missing = word, ()
     return Filled(arguments, missing, part)
 
@@ -138,7 +134,7 @@ def _branch(slot: Slot) -> str | None:
     hashed = entities.commit(text) if name in {"sha", "ref", "revision"} else None
     if name == "head" and "from" not in text.lower():
         return None
-    return hashed or entities.branch(text)
+    return hashed or READERS["branch"].read(text)
 
 
 def _labels(slot: Slot) -> str | list[str] | None:
@@ -154,8 +150,7 @@ def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None
-    return entities.limit(text) or (1 if _only_one(tool, text) else counted)
+    return entities.limit(text) or (1 if _only_one(tool, text) else None)
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,9 +231,9 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "repository": _repository,
     "owner": lambda slot: entities.owner(slot.text),
     "limit": _limit,
-    "page": lambda slot: entities.page(slot.text),
+    "page": lambda slot: int(found) if (found := READERS["page"].read(slot.text)) else None,
     "label": _labels,
-    "path": lambda slot: entities.path(slot.text) or entities.folder(slot.text),
+    "path": lambda slot: entities.path(slot.text) or READERS["folder"].read(slot.text),
     "document": lambda slot: (
         entities.address(slot.text) or entities.path(slot.text) or entities.quoted(slot.text)
     ),

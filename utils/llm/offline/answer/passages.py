@@ -11,15 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
-from utils.llm.offline.answer.relative_links import with_whole_links
+from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text, with_whole_links
 from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import alternatives, orders, questions, sentences
+from utils.messages.sentences import orders, questions
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -109,16 +108,14 @@ class Section:
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
     sections = _sections(question, found.articles[:READ], similarity)
-    about = bool(sections) and _about(question, sections[0], similarity)
+    about = bool(sections) and (similarity.embedder is None or sections[0].fit >= ABOUT)
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
     if not about and not any(near):
         return joined(NOTHING, found.note or "")
-    fits = sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED
-    sure = about and fits and not is_foreign(question)
+    said = overlap(content_stems(question), (*content_stems(_place(sections[0].article)), *sections[0].stems))
+    sure = about and (sections[0].fit >= SURE or said >= SHARED) and not is_foreign(question)
     asked = _sections_of_parts(sections, found.articles, similarity)
-    sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
-        [sections[0], *(each for each in asked.values() if each)], sections
-    )
+    sections = _first([sections[0], *(each for each in asked.values() if each)], sections)
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
     shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
@@ -158,15 +155,6 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
             shown[_link(section.article)] = f"{heading}\n\n{text}"
             room -= _lines(text) + 3
     return shown
-
-
-def _each_named(
-    question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
-) -> list[Section]:
-    """The sections with the nearest to each of two named things first, "bedrock or azure"; none where no two are named."""
-    near = [_sections(each, articles, similarity) for each in alternatives(question)]
-    best = {max(found, key=lambda each: each.fit).article.url for found in near if found}
-    return _first([each for each in sections if each.article.url in best], sections) if best else []
 
 
 def _sections_of_parts(
@@ -210,11 +198,6 @@ def _first(chosen: Sequence[Section], sections: Sequence[Section]) -> list[Secti
     by_url = {each.article.url: each for each in chosen}
     first = [replace(by_url[url], score=sections[0].score) for url in urls]
     return [*first, *(each for each in sections if each.article.url not in urls)]
-
-
-def _about(question: str, section: Section, similarity: Similarity) -> bool:
-    """Whether a section is about what a question is about; without an embedder only its words tell."""
-    return similarity.embedder is None or section.fit >= ABOUT or _shared(question, section) > SHARED
 
 
 def _said(section: Section, shown: Sequence[str]) -> bool:
@@ -277,7 +260,7 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
     texts = [
         text for article, parts in own for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
-    near = iter(_closest(question, texts, similarity))
+    near = iter(similarity.to_each(question, texts, passing=True))
     most = max((article.score for article in articles), default=0.0) or 1.0
     found = []
     for article, parts in own:
@@ -292,12 +275,6 @@ def _titles(article: Article) -> tuple[str, ...]:
     """What names a section: its place, its heading, and the known question that is nearest to the user's."""
     asked = str(article.metadata.get("asked") or "")
     return (_place(article), _crumbs(article)[-1], *([asked] if asked else []))
-
-
-def _closest(question: str, texts: Sequence[str], similarity: Similarity) -> list[float]:
-    """Closeness of each text to the question or to the sentence of it that is nearest."""
-    each = [similarity.to_each(part, texts, passing=True) for part in (question, *sentences(question))]
-    return [max(scores) for scores in zip(*each, strict=True)]
 
 
 def _position(article: Article) -> int:
@@ -335,11 +312,6 @@ def _short_table(question: str, text: str, similarity: Similarity) -> str:
     return "\n".join(
         [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
     )
-
-
-def _shared(question: str, section: Section) -> float:
-    present = (*content_stems(_place(section.article)), *section.stems)
-    return overlap(content_stems(question), present)
 
 
 def _crumbs(article: Article) -> list[str]:
