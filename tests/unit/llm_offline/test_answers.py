@@ -190,18 +190,6 @@ def test_of_a_section_that_is_longer_than_its_share_the_nearest_blocks_are_shown
     assert sum(len(line) // 100 + 1 for line in text.split("\n")) <= 30
 
 
-def test_of_a_long_table_the_rows_that_are_nearest_to_the_question_are_shown_whole():
-    rows = [
-        f"| `SETTING_{n}` | {n} | Something else, number {n}, which nobody asked for here. |"
-        for n in range(30)
-    ]
-    rows[21] = "| `AGENT_TIMEOUT_SECONDS` | 300 | How long an agent is waited for. |"
-    table = "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows])
-    text = passages_text("how long is an agent waited for", Articles(articles=[article(table)]), WORDS)
-    assert rows[21] in text
-    assert "22 more rows are left out." in text
-
-
 def test_a_second_section_is_quoted_too_unless_it_is_much_worse_or_says_the_same():
     copied = article("Copy the folder.", heading="Copy the data", url="docs/a.md")
     restored = article("Put the folder back.", heading="Restore the data", url="docs/b.md")
@@ -287,18 +275,6 @@ def test_three_sections_are_shown_where_none_is_a_sure_answer():
     text = passages_text("How do I rotate the signing key?", found, WORDS)
     assert text.startswith("I am not sure that the documents answer this. These sections come nearest:")
     assert [f"yellow {n}" in text for n in range(4)] == [True, True, True, False]
-
-
-def test_of_a_long_table_the_rows_that_share_words_with_the_question_are_shown():
-    rows = "\n".join(
-        f"| `SETTING_{n}` | 5 | what the setting {n} is for, at some length |" for n in range(40)
-    )
-    table = f"| variable | default | meaning |\n|---|---|---|\n{rows}\n| `LOG_LEVEL` | INFO | how much is logged |"
-    text = passages_text(
-        "What is the log level?", Articles(articles=[article(table, heading="Log level")]), WORDS
-    )
-    assert "| `LOG_LEVEL` | INFO |" in text
-    assert "33 more rows are left out." in text
 
 
 def test_the_note_of_an_empty_result_is_kept():

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from utils.llm.offline import entities
-from utils.llm.offline.choices import choice
+from utils.llm.offline.arguments import choice
 from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import READERS

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.choices import denied, means
+from utils.llm.offline.arguments import denied, means
 from utils.llm.offline.clauses import cuts, without_story
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import FORMS, READERS, WORDS

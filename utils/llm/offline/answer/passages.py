@@ -39,9 +39,6 @@ BELOW = 0.4
 """Score by which a section may be worse than the best to be quoted too."""
 OPENS = 0.3
 """What the first block of a section is worth besides its closeness: sections say first what matters."""
-LONG_TABLE = 900
-"""Characters of a table from which only the rows that are nearest to the question are shown."""
-SHOWN_ROWS = 8
 SURE = 0.33
 """Fit from which the best section is taken for an answer. Chosen with development questions of tests/eval."""
 ABOUT = 0.27
@@ -117,7 +114,7 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     asked = _sections_of_parts(sections, found.articles, similarity)
     sections = _first([sections[0], *(each for each in asked.values() if each)], sections)
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
-    shown = _screen(question, quoted, room, similarity)
+    shown = _screen(quoted, room)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
     lacking = "; ".join(part for part, section in asked.items() if section is None) if sure else ""
@@ -141,7 +138,7 @@ def briefly(asked: str, text: str) -> str:
     return "\n".join([answer[:kept].rstrip(), "", SEE_ALSO, *[*left, *links.split("\n")][:OTHERS]])
 
 
-def _screen(question: str, sections: Sequence[Section], room: int, similarity: Similarity) -> dict[str, str]:
+def _screen(sections: Sequence[Section], room: int) -> dict[str, str]:
     """What is shown of each section, by its link, until the room is full."""
     shown: dict[str, str] = {}
     for section in sections[:MOST]:
@@ -149,7 +146,7 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
         if worse or (shown and room < FEWEST):
             continue
         share = min(room, NEXT) if shown else FIRST
-        text = _quoted(question, section, share - 2, max(room - 2, NEXT) if shown else ANY, similarity)
+        text = _quoted(section, share - 2, max(room - 2, NEXT) if shown else ANY)
         if text:
             heading = _with_address(f"**{_crumbs(section.article)[-1]}**", section.article)
             shown[_link(section.article)] = f"{heading}\n\n{text}"
@@ -205,7 +202,7 @@ def _said(section: Section, shown: Sequence[str]) -> bool:
     return bool(shown) and overlap(section.stems, content_stems(" ".join(shown))) >= SAME
 
 
-def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
+def _quoted(section: Section, room: int, most: int) -> str:
     """What is nearest to a question of a section, in reading order, as much as there is room for; the nearest may take `most` lines.
 
     Code stays with what introduces it, and with the rest of a sentence that it stands in. A few lines more are no reason to leave something out; where not even the nearest has room there
@@ -215,7 +212,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
     for part, near in section.parts:
         if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
-        text = _shown(question, part, section.article, similarity)
+        text = _shown(part, section.article)
         after_code = bool(units) and units[-1][0].endswith("```")
         goes_on = part.kind is Kind.CODE or (after_code and part.text[:1].islower())
         if units and (goes_on or units[-1][0].endswith(":")):
@@ -294,23 +291,11 @@ def _body(article: Article) -> list[Block]:
     return parts
 
 
-def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
+def _shown(part: Block, article: Article) -> str:
     if part.kind is Kind.CODE:
         return part.text
-    if part.kind is Kind.HEADING:
-        return f"**{heading_text(part)}**"
-    text = _short_table(question, part.text, similarity) if part.kind is Kind.TABLE else part.text
-    return with_whole_links(text, article.url)
-
-
-def _short_table(question: str, text: str, similarity: Similarity) -> str:
-    head, rows = text.split("\n")[:2], text.split("\n")[2:]
-    if len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS:
-        return text
-    near = similarity.to_each(question, [row.replace("_", " ") for row in rows], passing=True)
-    kept = sorted(sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS])
-    return "\n".join(
-        [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
+    return (
+        f"**{heading_text(part)}**" if part.kind is Kind.HEADING else with_whole_links(part.text, article.url)
     )
 
 
