@@ -326,5 +326,8 @@ class Delegation:
             known_task=kept.task_id if not number and kept.sent else "",
             restart_seconds=min(seconds, self._registry.back_within(kept.agent)),
             secret=self._scopes.secret(kept),
+            question=str(kept.questions[number - 1].get("id", ""))
+            if 0 < number <= len(kept.questions)
+            else "",
             **(said or {"text": kept.request}),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,9 @@ LONGEST_QUESTION = 8_000
 
 _WORDS_OF_A_REPLY = 64
 """Longest reply that can approve, in characters."""
+_CODE_DIGITS = 6
+"""Of the code of a question: enough that no two questions of a task share one, few enough to type."""
+_CODE = re.compile(r"[0-9a-f]{6}")
 _RUN = re.compile(r"`{3,}")
 
 
@@ -112,6 +116,25 @@ def approves(reply: Any, digest: str) -> bool:
     if not text and not forms:
         return False
     return (not text or _is_yes(text)) and all(_form_approves(form, digest) for form in forms)
+
+
+def says_yes(text: str) -> bool:
+    """Whether words approve, alone or with the code of a question behind them."""
+    words, _, last = text.strip().rstrip(".! ").rpartition(" ")
+    return _is_yes(text.strip()) or (
+        _CODE.fullmatch(last.lower()) is not None and _is_yes(words.rstrip(", "))
+    )
+
+
+def code_of(question_id: str) -> str:
+    """A short name of a question, which a person can type behind a yes; another one for each question of a task."""
+    return hashlib.sha256(question_id.encode()).hexdigest()[:_CODE_DIGITS]
+
+
+def without_code(text: str, code: str) -> str:
+    """The words of an answer without the code of its question; any other text as it is."""
+    words, _, last = text.strip().rstrip(".! ").rpartition(" ")
+    return words.rstrip(", ") if last.lower() == code and says_yes(text) else text
 
 
 def _parts(reply: Any) -> tuple[str, list[Any]]:

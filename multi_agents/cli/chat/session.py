@@ -34,6 +34,7 @@ class Chat:
         watch: The Ctrl-C of the turns.
         turns: How many messages of this conversation were sent or found.
         waiting_task: The task that waits for the person's answer.
+        read_question: Id of the question that it waits with, which the person has read.
         context: What the last model request of the agent held.
         suggested: What may be asked with a number.
         answer: The last answer, whole.
@@ -51,6 +52,7 @@ class Chat:
     watch: InterruptWatch = field(default_factory=InterruptWatch)
     turns: int = 0
     waiting_task: str = ""
+    read_question: str = ""
     context: ContextMeasured | None = None
     suggested: Sequence[str] = ()
     answer: str = ""
@@ -72,7 +74,11 @@ class Chat:
         """
         answered = "" if self.peer.connection.matches_answers else self.waiting_task
         message = user_message(
-            text, context_id=self.context_id, task_id=answered, secret=secret_for(self.peer, self.context_id)
+            text,
+            context_id=self.context_id,
+            task_id=answered,
+            secret=secret_for(self.peer, self.context_id),
+            question=self.read_question if self.waiting_task and self.peer.connection.knows_senders else "",
         )
         events = follow_message(self.peer.connection, message)
         sink = sink_for(as_json=self.as_json, quiet=self.quiet)
@@ -149,6 +155,7 @@ class Chat:
     def _note_waiting(self, result: TurnResult) -> None:
         task, before = result.view.task, self.waiting_task
         self.waiting_task = task.task_id if result.view.waits else ""
+        self.read_question = task.message_id
         if before and task.task_id and task.task_id != before:
             say("This was taken as another request: the question before it is dropped.")
 

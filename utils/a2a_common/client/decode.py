@@ -131,7 +131,9 @@ def _plan(parts: Sequence[ContentPart]) -> PlanUpdated | None:
 
 def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusChanged:
     parts = decode_parts(status.message.parts) if status.HasField("message") else ()
-    return StatusChanged(task_id, context_id, state_of(status), parts, _origin(status.message))
+    return StatusChanged(
+        task_id, context_id, state_of(status), parts, _origin(status.message), status.message.message_id
+    )
 
 
 def _origin(message: Message) -> str:

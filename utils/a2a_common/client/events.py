@@ -52,6 +52,7 @@ class StatusChanged:
     Attributes:
         parts: The agent's message, where it sent one.
         origin: Which agent asks, where the message is another agent's question.
+        message_id: Id of that message; an answer names the question by it.
     """
 
     task_id: str
@@ -59,6 +60,7 @@ class StatusChanged:
     state: DelegationState
     parts: Sequence[ContentPart] = ()
     origin: str = ""
+    message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

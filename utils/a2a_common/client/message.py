@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4, uuid5
 
-from utils.a2a_common.protocol.answer_proof import proof_payload
+from utils.a2a_common.protocol.answer_proof import answers_payload, proof_payload
+from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
 from utils.a2a_common.protocol.parts import data_part
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ def user_message(
     message_id: str = "",
     data: Iterable[Mapping[str, Any]] = (),
     secret: str = "",
+    question: str = "",
 ) -> Message:
     """A message with one text part, left out where it is empty, and a part for each of `data`.
 
-    With `secret` it shows that it comes from the same sender as every other message with it.
+    With `secret` it shows that it comes from the same sender as every other message with it; with `question`, the id of the
+    question that its sender has read.
     """
     from a2a.types.a2a_pb2 import Message, Part, Role
 
@@ -45,6 +48,8 @@ def user_message(
     )
     if secret:
         message.metadata.update(proof_payload(secret))
+    if question:
+        message.metadata.get_or_create_struct(QUESTION_EXTENSION).update(answers_payload(question))
     return message
 
 
@@ -64,6 +69,7 @@ class RemoteCall:
         maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
         known_task: The remote task that the message is known to have begun; empty where it is not known.
         secret: Shows that the answers of a delegation come from its sender.
+        question: Id of the question that an answer is for; empty where it is not known.
         restart_seconds: How long the message is sent again while the agent cannot be reached, as while it restarts.
     """
 
@@ -79,9 +85,10 @@ class RemoteCall:
     known_task: str = ""
     restart_seconds: float = 0.0
     secret: str = ""
+    question: str = ""
 
     def message(self, *, signed: bool) -> Message:
-        """The message as it is sent; with the secret where `signed`."""
+        """The message as it is sent; with the secret and the name of the question where `signed`."""
         told = [self.scope.to_payload()] if self.scope else []
         return user_message(
             self.text,
@@ -90,6 +97,7 @@ class RemoteCall:
             message_id=self.message_id,
             data=[*self.data, *told],
             secret=self.secret if signed else "",
+            question=self.question if signed else "",
         )
 
 

@@ -58,6 +58,7 @@ class TaskView:
         state: The newest state.
         status: Parts of the newest status message, or of a plain message.
         origin: Which agent asks, where the status is another agent's question.
+        message_id: Id of the newest status message.
         artifacts: By id, in the order in which they began.
         kept: Those of them that the task as it was last asked for did not show: they are what the agent said before its stream
             broke, and stay until it sends others.
@@ -76,6 +77,7 @@ class TaskView:
     state: DelegationState = DelegationState.SUBMITTED
     status: Sequence[ContentPart] = ()
     origin: str = ""
+    message_id: str = ""
     artifacts: dict[str, ArtifactView] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     message: Sequence[ContentPart] | None = None
@@ -161,6 +163,7 @@ class TaskView:
             case StatusChanged():
                 self._place(event)
                 self.status, self.origin = event.parts or self.status, event.origin
+                self.message_id = event.message_id or self.message_id
             case ArtifactChanged():
                 self._extend(event)
             case MessageReceived():

@@ -10,6 +10,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import UnsupportedOperationError
 
+from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
 from utils.a2a_common.tasks.writer import FENCED, STORAGE, SUSPENDED, TaskWriter
@@ -108,6 +109,12 @@ def still_asks(asked: Task, head: Task | None) -> bool:
     if head is None or head.status.state not in INTERRUPTED:
         return False
     return head.status.message.message_id == asked.status.message.message_id
+
+
+def check_asks(turn: Turn, task: Task | None) -> None:
+    """Refuse an answer whose task asks another question than when the message was admitted: who sent it has not read that one."""
+    if turn.question and task is not None and open_question(task).message_id != turn.question:
+        raise UnsupportedOperationError(NOT_OPEN)
 
 
 def check_open(task: Task | None) -> None:

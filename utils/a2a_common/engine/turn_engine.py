@@ -15,7 +15,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
-from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
+from utils.a2a_common.engine.job import Job, check_asks, check_open, has_received, is_over
 from utils.a2a_common.engine.line import Pace
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.engine.turn_runner import TurnRunner
@@ -276,6 +276,8 @@ class TurnEngine(ABC):
                 return None
             job.resumed = True  # it goes on here, since the claim has fenced the other one
         check_open(writer.head)
+        if not job.resumed:
+            check_asks(turn, writer.head)
         row = RunRow(turn.task_id, turn.conversation, turn.owner, encode_turn(turn), writer.attempt)
         await self._runs.put(row)
         await writer.add_message(turn.request.message)

@@ -31,6 +31,7 @@ from utils.a2a_common.protocol.task_tree import TaskTree
 from utils.a2a_common.tasks.open_question import question_before
 from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.events import ContentPart, PlanUpdated, Usage
+from utils.messages.approval import code_of, without_code
 from utils.resilience.budget import Budget, Meter
 from utils.resilience.timing import Deadline
 
@@ -49,10 +50,10 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     data = _data(message) if message else ()
     delegation = find_delegation_context(data)
     metadata = _struct(message.metadata) if message else {}
-    used = _used(current)
+    used, words = _used(current), context.get_user_input()
     question = question_before(current, message.message_id) if current and message else None
     return AgentRequest(
-        text=context.get_user_input(),
+        text=without_code(words, code_of(question.message_id)) if question else words,
         task_id=task_id,
         context_id=context_id,
         message_id=message.message_id if message else "",

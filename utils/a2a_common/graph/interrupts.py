@@ -56,7 +56,7 @@ def approval_in(interrupt: Any) -> str:
 
 
 def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, Any]:
-    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for.
+    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for, its id.
 
     Args:
         task: The remote task.
@@ -77,6 +77,7 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, An
         "origin": origin_of(agent, claimed),
         "form": None if form is None else dict(form),
         "auth": task.state is DelegationState.AUTH_REQUIRED,
+        "id": task.message_id,
     }
 
 

@@ -26,6 +26,7 @@ from utils.a2a_common.handler.pending_input import (
 from utils.a2a_common.protocol.media_modes import check_content, check_output_modes, input_modes_of
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.open_question import open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 
 _ASKED = 2
@@ -41,6 +42,7 @@ class Admitted:
         context_id: The conversation; empty for one that begins with this message.
         repeated: Whether the task has received the message before.
         waits: Whether the task exists, and waits for this message.
+        question: Id of the question that it answers; empty where it answers none.
         trusted: Whether the sender began the task, so that a question may be told with the secret that answers it.
     """
 
@@ -49,6 +51,7 @@ class Admitted:
     repeated: bool = False
     waits: bool = False
     trusted: bool = False
+    question: str = ""
 
 
 class Admission:
@@ -134,7 +137,8 @@ class Admission:
         self._consent.check(task, message, call)
         check_form(task, message)
         trusted = self._consent.proven(task, message)
-        return Admitted(task_id, task.context_id, waits=True, trusted=trusted)
+        asked = open_question(task).message_id
+        return Admitted(task_id, task.context_id, waits=True, trusted=trusted, question=asked)
 
 
 def was_heard(task: Task, message: Message) -> bool:

@@ -16,13 +16,14 @@ from a2a.types.a2a_pb2 import Message, Role, Task, TaskStatusUpdateEvent
 from a2a.utils.errors import UnsupportedOperationError
 
 from utils.a2a_common.handler.callers import principal_in
+from utils.a2a_common.handler.read_questions import check_named, check_read
 from utils.a2a_common.protocol.answer_proof import add_nonce, known_digest, nonce_of
 from utils.a2a_common.protocol.asked import approval_digest
 from utils.a2a_common.protocol.forbidden import Forbidden
 from utils.a2a_common.tasks.open_question import open_question
 from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.auth.nonce import digest_of, nonce_for, same
-from utils.auth.principal import Right, scope_for
+from utils.auth.principal import Kind, Right, scope_for
 from utils.auth.secret_file import SECRET_BYTES
 
 Told = TypeVar("Told", bound=Event)
@@ -58,18 +59,24 @@ class Consent:
         return same(nonce, self._nonce(task.id, open_question(task))) or same(digest_of(nonce), own)
 
     def check(self, task: Task, message: Message, call: ServerCallContext) -> None:
-        """Refuse an approval of somebody who cannot be told from others.
+        """Refuse an approval of somebody who cannot be told from others, or who has not read what it would approve.
 
         Raises:
-            UnsupportedOperationError: The question stays open.
+            UnsupportedOperationError: The question stays open, or the message answers one that is not open any more.
             Forbidden: So it does, for a caller who is known and may not approve.
         """
+        check_named(task, message)
         asks = approval_digest(open_question(task))
         caller = principal_in(call)
         if asks and caller is not None and not caller.may_approve(self._agent, asks):
             raise Forbidden(MAY_NOT_APPROVE, scope_for(self._agent, Right.APPROVE))
         if asks and not call.user.is_authenticated and not self.proven(task, message):
             raise UnsupportedOperationError(UNPROVEN)
+        by_agent = (
+            caller is not None and caller.kind is Kind.AGENT
+        )  # it has shown the digest of what its user approved
+        if not by_agent and not same(nonce_of(message), self._nonce(task.id, open_question(task))):
+            check_read(task, message)
 
     def told(self, event: Told) -> Told:
         """An event for the one who began its task: a question with its secret, whatever it asks.

@@ -31,7 +31,9 @@ from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK
 from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.open_question import open_question
 from utils.a2a_common.tasks.states import INTERRUPTED
+from utils.messages.approval import code_of, without_code
 
 log = structlog.get_logger(__name__)
 
@@ -133,6 +135,8 @@ class PendingInputRouter:
         text, data = "\n".join(part.text for part in message.parts if part.text), _data(message)
         if find_delegation_context(data) is not None or repeats_request(message, task):
             return False
+        if without_code(text, code_of(open_question(task).message_id)) != text:
+            return True
         try:
             return await self._policy.is_answer(_question(task), text, data)
         except Exception:  # a hook of an agent: where it fails, the message is a new request

@@ -227,7 +227,8 @@ class PlatformRequestHandler(RequestHandler):
     ) -> None:
         task_id = admitted.task_id
         context_id = admitted.context_id or self._ids.generate(IDGeneratorContext(task_id=task_id))
-        turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=self._clock())
+        now, asked = self._clock(), admitted.question
+        turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=now, question=asked)
         await self._webhooks.check(params.configuration, task_id, call)
         accepting = asyncio.ensure_future(self._accept(turn, call, params.configuration, after))
         accepting.add_done_callback(_unheard)

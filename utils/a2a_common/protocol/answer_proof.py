@@ -1,7 +1,8 @@
 """The proof that an answer to a question comes from the one who was asked, in the metadata of messages. Pure.
 
 Under the question extension a message may carry `nonce_sha256`, the digest of a secret of its sender, and an answer `nonce`:
-that secret, or the one that came with the question. The nonce of an answer is not stored.
+that secret, or the one that came with the question. The nonce of an answer is not stored. `answers` names the question that its sender has
+read, by the id of its message.
 """
 
 from __future__ import annotations
@@ -14,12 +15,22 @@ from utils.auth.nonce import digest_of
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
 
-_NONCE, _DIGEST = "nonce", "nonce_sha256"
+_NONCE, _DIGEST, _ANSWERS = "nonce", "nonce_sha256", "answers"
 
 
 def proof_payload(nonce: str) -> dict[str, Any]:
     """The metadata of a message whose sender has this secret."""
     return {QUESTION_EXTENSION: {_NONCE: nonce, _DIGEST: digest_of(nonce)}}
+
+
+def answers_payload(question_id: str) -> dict[str, Any]:
+    """What names the question that a message answers, in the same metadata."""
+    return {_ANSWERS: question_id}
+
+
+def named_question(message: Message) -> str:
+    """The id of the question that a message says that it answers; empty where it names none."""
+    return _field(message, _ANSWERS)
 
 
 def nonce_of(message: Message) -> str:

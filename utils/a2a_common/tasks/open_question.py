@@ -6,6 +6,8 @@ from a2a.types.a2a_pb2 import Message, Role, Task
 
 from utils.a2a_common.tasks.states import INTERRUPTED
 
+NOT_OPEN = "The question that this answers is not open any more. Look at the task: where it asks something else, read that and answer it."
+
 
 def open_question(task: Task) -> Message:
     """The question that a task waits with; an empty message where it does not wait.

@@ -38,6 +38,7 @@ class Turn:
         trace: The trace context that the call came with (`traceparent`, `tracestate`).
         judged: Whether the content of the message decided that it answers this task.
         accepted_at: When the message was accepted, in seconds since 1970.
+        question: Id of the question that the message was admitted to answer; empty for one that answers none.
         deadline: When its answer comes too late, in seconds since 1970; `None` for no limit.
     """
 
@@ -53,6 +54,7 @@ class Turn:
     judged: bool = False
     accepted_at: float = 0.0
     deadline: float | None = None
+    question: str = ""
 
 
 def conversation_key(owner: str, context_id: str) -> str:
@@ -61,7 +63,13 @@ def conversation_key(owner: str, context_id: str) -> str:
 
 
 def turn_of(
-    params: SendMessageRequest, call: ServerCallContext, *, task_id: str, context_id: str, now: float
+    params: SendMessageRequest,
+    call: ServerCallContext,
+    *,
+    task_id: str,
+    context_id: str,
+    now: float,
+    question: str = "",
 ) -> Turn:
     """The turn of a message.
 
@@ -71,6 +79,7 @@ def turn_of(
         task_id: The task, which need not exist yet.
         context_id: The conversation.
         now: Seconds since 1970.
+        question: Id of the question that it was admitted to answer.
     """
     request = SendMessageRequest()
     request.CopyFrom(params)
@@ -92,6 +101,7 @@ def turn_of(
         judged=call.state.get(ANSWERED_TASK) == task_id,
         accepted_at=now,
         deadline=_deadline(request, now),
+        question=question,
     )
 
 

@@ -2,7 +2,7 @@ import type { A2AClient, A2AMessage, A2APart } from "@assistant-ui/react-a2a";
 import { refusal, sentence } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { follow, type Beginning, type Line } from "../wire/follow";
-import { randomId } from "../wire/proof";
+import { naming, randomId } from "../wire/proof";
 import { newestTasks } from "../wire/tasks";
 import { forgetDraft } from "../turn/drafts";
 import { Turn } from "../turn/turn";
@@ -95,10 +95,12 @@ export class Conversation {
   }
 
   /** A question may have been answered elsewhere: in another tab, or by another client. */
-  private refreshWaiting(tasks: { id: string; status: { state: string } }[]): void {
+  private refreshWaiting(tasks: { id: string; status: { state: string; message?: { messageId: string } | undefined } }[]): void {
     for (const turn of this.turns) {
       const task = tasks.find((each) => each.id === turn.taskId);
-      if (task && turn.waits && task.status.state !== turn.state && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+      if (!task || !turn.waits || this.streams.has(turn)) continue;
+      const another = (task.status.message?.messageId ?? "") !== (turn.question?.id ?? "");
+      if (task.status.state !== turn.state || another) void this.run(turn, { taskId: turn.taskId });
     }
   }
 
@@ -107,7 +109,7 @@ export class Conversation {
     const message: A2AMessage = { messageId: randomId(), contextId: this.id, role: "user", parts };
     const last = this.turns.at(-1);
     if (last?.waits && last.asked) {
-      const answer = { ...message, taskId: last.taskId };
+      const answer = naming({ ...message, taskId: last.taskId }, last.question?.id ?? "");
       last.answered(answer, last.asked);
       await this.run(last, { message: answer });
       return;

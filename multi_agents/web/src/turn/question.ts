@@ -31,6 +31,8 @@ export interface Form {
 }
 
 export interface Question {
+  /** Of the message that asks: an answer names the question by it, so that it counts for no other one. */
+  id: string;
   /** The agent that asks; empty for the one that is talked to. */
   origin: string;
   text: string;
@@ -43,6 +45,7 @@ export function readQuestion(message: A2AMessage | undefined, signIn: boolean): 
   const data = parts.map((part) => object(part.data)).find((value) => value?.["form"] !== undefined);
   const origin = text(data?.["origin"]) || text(object(message?.metadata?.[QUESTION])?.["origin"]);
   return {
+    id: message?.messageId ?? "",
     origin,
     text: partsText(parts.filter((part) => !isForm(part))),
     form: readForm(data?.["form"]),

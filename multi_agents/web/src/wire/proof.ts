@@ -23,7 +23,13 @@ export function randomId(): string {
 /** The message with what proves whose it is. */
 export async function proven(message: A2AMessage): Promise<A2AMessage> {
   const proof = message.taskId ? { nonce: kept(`${NONCE}${message.taskId}`) || secret() } : await digest();
-  return proof ? { ...message, metadata: { ...message.metadata, [QUESTION]: proof } } : message;
+  const named = object(message.metadata?.[QUESTION]);
+  return proof ? { ...message, metadata: { ...message.metadata, [QUESTION]: { ...named, ...proof } } } : message;
+}
+
+/** An answer that names the question that was read. */
+export function naming(message: A2AMessage, question: string): A2AMessage {
+  return question ? { ...message, metadata: { ...message.metadata, [QUESTION]: { answers: question } } } : message;
 }
 
 /** Keep the nonce of a question. */
