@@ -88,6 +88,13 @@ class ProtectionSettings(EnvSettings):
         description="Share the turns that run at once among the callers that want one, and keep the last places for callers that "
         "have none. On with AUTH_MODE, else off.",
     )
+    disk_reserve_mb: int = Field(
+        64,
+        alias="DISK_RESERVE_MB",
+        ge=0,
+        description="MiB of the volume of PLATFORM_ENGINEER_HOME that are kept for short messages: with less left, larger ones are refused "
+        "and /readyz says so. 0 for none.",
+    )
     push_allow_private: bool = Field(
         False,
         alias="PUSH_ALLOW_PRIVATE",
