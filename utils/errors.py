@@ -365,7 +365,7 @@ class Overloaded(RetryLater):
 
 
 class TooManyRequests(RetryLater):
-    """The caller asks for more than `CALLER_REQUESTS_PER_MINUTE`, `CALLER_OPEN_REQUESTS` or `CALLER_TURNS` allow."""
+    """The caller asks for more than `CALLER_REQUESTS_PER_MINUTE`, `CALLER_OPEN_REQUESTS`, `CALLER_TURNS` or `CALLER_TURNS_MB` allow."""
 
     code = "too_many_requests"
     sentence = "You send too many requests. Try again in a moment."

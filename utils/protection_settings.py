@@ -82,6 +82,13 @@ class ProtectionSettings(EnvSettings):
         description="Turns of one caller that run or wait; past it 429. With AUTH_MODE three quarters of "
         "MAX_CONCURRENT_TURNS of all replicas, else no limit (0).",
     )
+    caller_turns_mb: int | None = Field(
+        None,
+        alias="CALLER_TURNS_MB",
+        ge=0,
+        description="MiB of the messages of one caller's turns that run or wait; past it 429, but one message is always taken. "
+        "16 with AUTH_MODE, else no limit (0).",
+    )
     fair_turns: bool | None = Field(
         None,
         alias="FAIR_TURNS",

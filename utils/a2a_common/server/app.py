@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.callers import CallerLimits
@@ -78,6 +79,7 @@ PUSH_LOOK_SECONDS = 60.0
 
 KNOWN_REQUESTS_PER_MINUTE = 1_200
 KNOWN_OPEN_REQUESTS = 64
+KNOWN_TURNS_MB = 16
 """What one caller may ask for where callers are known and nothing else is set."""
 
 CARD_CACHE = "public, max-age=60"
@@ -258,15 +260,18 @@ def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
     runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
     known = service.authenticator is not None
-    caller_turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
+    turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
+    mebibytes = settings.caller_turns_mb
+    size = (KNOWN_TURNS_MB if known else 0) if mebibytes is None else mebibytes
     fair = known if settings.fair_turns is None else settings.fair_turns
-    most = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
+    most = Most(turns, size * 1024**2)
+    lines = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, caller_turns=caller_turns, fair=fair, **most)
+        return LocalEngine(service.log, service.runs, runner, most=most, fair=fair, **lines)
     from utils.a2a_common.engine.distributed import DistributedEngine
 
     engine = DistributedEngine(
-        service.log, service.runs, runner, service.queue, caller_turns=caller_turns, fair=fair, **most
+        service.log, service.runs, runner, service.queue, most=most, fair=fair, **lines
     )
     service.log.elsewhere.works_on = engine.works_on
     return engine
