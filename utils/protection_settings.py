@@ -82,11 +82,25 @@ class ProtectionSettings(EnvSettings):
         description="Turns of one caller that run or wait; past it 429. With AUTH_MODE three quarters of "
         "MAX_CONCURRENT_TURNS of all replicas, else no limit (0).",
     )
+    caller_turns_mb: int | None = Field(
+        None,
+        alias="CALLER_TURNS_MB",
+        ge=0,
+        description="MiB of the messages of one caller's turns that run or wait; past it 429, but one message is always taken. "
+        "16 with AUTH_MODE, else no limit (0).",
+    )
     fair_turns: bool | None = Field(
         None,
         alias="FAIR_TURNS",
         description="Share the turns that run at once among the callers that want one, and keep the last places for callers that "
         "have none. On with AUTH_MODE, else off.",
+    )
+    disk_reserve_mb: int = Field(
+        64,
+        alias="DISK_RESERVE_MB",
+        ge=0,
+        description="MiB of the volume of PLATFORM_ENGINEER_HOME that are kept for short messages: with less left, larger ones are refused "
+        "and /readyz says so. 0 for none.",
     )
     push_allow_private: bool = Field(
         False,

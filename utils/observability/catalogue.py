@@ -72,6 +72,11 @@ STORED = _gauge(
     "kind",
 )
 
+FREE = _gauge(
+    "free_bytes",
+    "What is free on the volume of PLATFORM_ENGINEER_HOME; not told with DATABASE_URL, nor where data is in memory.",
+)
+
 RETAINED = _gauge(
     "retention_bytes",
     "What counts towards the limit of its kind, without free space in files and tables, as of the last look.",

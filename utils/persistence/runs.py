@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from utils.persistence.database import Database
 from utils.persistence.sqlite_file import SqliteFile
@@ -44,6 +45,13 @@ class RunRow:
     attempts: int = 0
 
 
+class UnderWay(NamedTuple):
+    """What one owner has under way: turns, and the bytes of their messages."""
+
+    turns: int
+    size: int
+
+
 class RunStore(ABC):
     """The accepted turns that have not ended, oldest first. Every method raises `StorageError` where the storage fails."""
 
@@ -72,8 +80,8 @@ class RunStore(ABC):
         """That of one task."""
 
     @abstractmethod
-    async def count(self, owner: str) -> int:
-        """How many there are of an owner."""
+    async def under_way(self, owner: str) -> UnderWay:
+        """How many there are of an owner, and how large they are."""
 
     @abstractmethod
     async def rows(self) -> list[RunRow]:
@@ -115,9 +123,10 @@ class MemoryRuns(RunStore):
         """That of one task."""
         return self._rows.get(task_id)
 
-    async def count(self, owner: str) -> int:
-        """How many there are of an owner."""
-        return sum(row.owner == owner for row in self._rows.values())
+    async def under_way(self, owner: str) -> UnderWay:
+        """How many there are of an owner, and how large they are."""
+        sizes = [len(row.body) for row in self._rows.values() if row.owner == owner]
+        return UnderWay(len(sizes), sum(sizes))
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
@@ -166,12 +175,12 @@ class SqliteRuns(RunStore):
 
         return await self._database.read(read)
 
-    async def count(self, owner: str) -> int:
-        """How many there are of an owner."""
+    async def under_way(self, owner: str) -> UnderWay:
+        """How many there are of an owner, and how large they are."""
+        query = "SELECT count(*), coalesce(sum(length(body)), 0) FROM runs WHERE owner = ?"
 
-        def read(connection: sqlite3.Connection) -> int:
-            found = connection.execute("SELECT count(*) FROM runs WHERE owner = ?", (owner,)).fetchone()
-            return int(found[0])
+        def read(connection: sqlite3.Connection) -> UnderWay:
+            return UnderWay(*connection.execute(query, (owner,)).fetchone())
 
         return await self._database.read(read)
 

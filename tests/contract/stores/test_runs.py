@@ -92,3 +92,15 @@ async def test_a_row_outlives_its_process(tmp_path: Path) -> None:
     await store.open()
     assert await store.rows() == [row("a", attempts=1)]
     await store.close()
+
+
+async def test_what_an_owner_has_under_way_is_counted_and_measured(runs: RunStore) -> None:
+    assert await runs.under_way("owner") == (0, 0)
+    await runs.put(row("a", body=b"x" * 3_000))
+    await runs.put(row("b", body=b"x" * 1_000))
+    await runs.put(RunRow("c", "conversation of c", "another", b"x", 1, 0))
+    turns, size = await runs.under_way("owner")
+    assert turns == 2
+    assert 4_000 <= size < 8_000
+    await runs.remove("a", writer=1)
+    assert (await runs.under_way("owner")).turns == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
@@ -103,6 +103,7 @@ async def serving(
     extended: AgentCard | None = None,
     takes_files: bool = False,
     page: bool = False,
+    free_bytes: Callable[[], int] | None = None,
 ) -> AsyncIterator[Wire]:
     agent = Scripted(script)
     service = AgentService(
@@ -116,6 +117,7 @@ async def serving(
         extended_card=extended,
         takes_files=takes_files,
         page=page,
+        free_bytes=free_bytes,
     )
     app = build_app(service, ServerSettings.load(settings or {}))
     async with (

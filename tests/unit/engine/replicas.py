@@ -12,6 +12,7 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.postgres import AGENT
 from tests.unit.engine.turns import CALL, OWNER, Executor
 from utils.a2a_common.engine.distributed import DistributedEngine
+from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.engine.turn_runner import TurnRunner
@@ -34,6 +35,7 @@ class Replica:
         max_turns: int = 10,
         max_waiting: int = 10,
         caller_turns: int = 0,
+        caller_size: int = 0,
         fair: bool = False,
         takeover: float = 10,
     ) -> None:
@@ -52,7 +54,7 @@ class Replica:
             self.queue,
             max_turns=max_turns,
             max_waiting=max_waiting,
-            caller_turns=caller_turns,
+            most=Most(caller_turns, caller_size),
             fair=fair,
         )
 

@@ -169,6 +169,20 @@ async def test_where_nothing_is_set_a_caller_may_have_three_quarters_of_the_turn
     assert await house.settled("a", "b", "c") == ["completed"] * 3
 
 
+async def test_a_caller_with_large_messages_under_way_waits_with_the_next_one() -> None:
+    house = House(Executor(), caller_size=10_000)
+    house.executor.gate.clear()
+    await house.submit(turn("a", text="x" * 20_000))  # one is taken however large it is
+    for size in (10, 9_000):
+        with pytest.raises(TooManyRequests):
+            await house.submit(turn("b", text="x" * size))
+    await house.submit(turn("c", text="x" * 9_000, owner="another"), turn("d", owner="another"))
+    house.executor.gate.set()
+    assert await house.settled("a") == ["completed"]
+    await house.submit(turn("b", text="x" * 9_000))
+    assert await house.settled("b") == ["completed"]
+
+
 async def test_callers_whose_turns_do_not_end_leave_a_place_to_one_who_has_none() -> None:
     house = House(Executor(), max_turns=8, max_waiting=16, fair=True)
     house.executor.gate.clear()

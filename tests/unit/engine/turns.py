@@ -24,6 +24,7 @@ from a2a.types.a2a_pb2 import (
 )
 
 from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
@@ -154,6 +155,7 @@ class House:
     max_turns: int = 10
     max_waiting: int = 10
     caller_turns: int | None = 0
+    caller_size: int = 0
     fair: bool = False
     stop_seconds: float = 5.0
 
@@ -166,7 +168,7 @@ class House:
             self.runner,
             max_turns=self.max_turns,
             max_waiting=self.max_waiting,
-            caller_turns=self.caller_turns,
+            most=Most(self.caller_turns, self.caller_size),
             fair=self.fair,
         )
 

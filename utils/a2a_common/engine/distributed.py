@@ -13,6 +13,7 @@ from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError
 
 from utils.a2a_common.engine.job import Job, has_received, is_over, still_asks
+from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery, decoded
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
@@ -26,7 +27,7 @@ from utils.a2a_common.tasks.statuses import canceled_status
 from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
 from utils.a2a_common.tasks.writer import SUSPENDED
 from utils.cancellation import to_its_end
-from utils.errors import Draining, Overloaded, StorageError, TaskBusy
+from utils.errors import Draining, Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.persistence.runs import RunStore
 
 log = structlog.get_logger(__name__)
@@ -54,8 +55,7 @@ class DistributedEngine(TurnEngine):
         queue: The queue of all replicas.
         max_turns: Most turns that this replica runs at the same time.
         max_waiting: Most turns that wait, over all replicas.
-        caller_turns: Most turns of one caller that run or wait, over all replicas; 0 for no limit, `None` for a share of
-            the turns that all replicas run at the same time.
+        most: What one caller may have under way, over all replicas.
         fair: Whether the places of all replicas are shared among the callers.
     """
 
@@ -68,10 +68,10 @@ class DistributedEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
-        caller_turns: int | None = 0,
+        most: Most = NO_LIMIT,
         fair: bool = False,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns, fair=fair)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, most=most, fair=fair)
         self._queue = queue
         self._most_waiting = max_waiting
         self._accepting = asyncio.Semaphore(ACCEPTING)
@@ -167,8 +167,10 @@ class DistributedEngine(TurnEngine):
             if place.task_busy:
                 await self._check_same(turn)
                 return
-            if self._caller_turns != 0:  # nobody else adds a turn meanwhile, on no replica
-                self._check_share(await self._runs.count(turn.owner), place.load.places)
+            if self._most.bounded:  # nobody else adds a turn meanwhile, on no replica
+                has = await self._runs.under_way(turn.owner)
+                if not self._most.takes(has, turn.size, place.load.places):
+                    raise TooManyRequests(self._pace.retry_after(place.load.waiting))
             if not place.load.takes(self._most_waiting):
                 raise Overloaded(self._pace.retry_after(place.load.waiting))
             job = Job(turn, None, contextvars.copy_context())

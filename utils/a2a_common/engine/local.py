@@ -12,6 +12,7 @@ from a2a.types.a2a_pb2 import Task
 
 from utils.a2a_common.engine.job import Job, still_asks
 from utils.a2a_common.engine.line import Line
+from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
@@ -19,10 +20,10 @@ from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
-from utils.errors import Draining, Overloaded, TaskBusy
+from utils.errors import Draining, Overloaded, TaskBusy, TooManyRequests
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.persistence.runs import RunStore
+from utils.persistence.runs import RunStore, UnderWay
 
 
 class LocalEngine(TurnEngine):
@@ -34,7 +35,7 @@ class LocalEngine(TurnEngine):
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
         max_waiting: Most turns that wait.
-        caller_turns: Most turns of one caller that run or wait; 0 for no limit, `None` for a share of `max_turns`.
+        most: What one caller may have under way.
         fair: Whether the places are shared among the callers.
     """
 
@@ -46,10 +47,10 @@ class LocalEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
-        caller_turns: int | None = 0,
+        most: Most = NO_LIMIT,
         fair: bool = False,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_turns=caller_turns, fair=fair)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, most=most, fair=fair)
         self._line = Line(max_turns, max_waiting, fair=fair)
         self._max_turns = max_turns
 
@@ -110,8 +111,8 @@ class LocalEngine(TurnEngine):
             raise Draining(RESTART_SECONDS)
         if self.under_way(turn.task_id):
             raise TaskBusy
-        of_caller = sum(job.turn.owner == turn.owner for job in self._jobs.values())
-        self._check_share(of_caller, self._max_turns)
+        if not self._most.takes(self._of(turn.owner), turn.size, self._max_turns):
+            raise TooManyRequests(self._pace.retry_after(self._line.waiting))
         if not self._line.takes(turn.conversation):
             raise Overloaded(self._pace.retry_after(self._line.waiting))
         job = Job(turn, call, contextvars.copy_context())
@@ -132,6 +133,11 @@ class LocalEngine(TurnEngine):
         await self._put_off(list(self._jobs.values()))
         await self._finish_background(max(LEAST_REST, grace))
         await self._removal.close()
+
+    def _of(self, owner: str) -> UnderWay:
+        """What a caller has under way."""
+        sizes = [job.turn.size for job in self._jobs.values() if job.turn.owner == owner]
+        return UnderWay(len(sizes), sum(sizes))
 
     def _join(self, job: Job) -> None:
         self._jobs[job.turn.task_id] = job

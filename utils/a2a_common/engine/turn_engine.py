@@ -17,6 +17,7 @@ from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 
 from utils.a2a_common.engine.job import Job, check_asks, check_open, has_received, is_over
 from utils.a2a_common.engine.line import Pace
+from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import (
@@ -32,7 +33,7 @@ from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.statuses import copy_of
 from utils.a2a_common.tasks.turn import Turn, encode_turn
 from utils.a2a_common.tasks.writer import TaskWriter
-from utils.errors import Draining, PlatformError, StorageError, TaskBusy, TooManyRequests
+from utils.errors import Draining, PlatformError, StorageError, TaskBusy
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
@@ -41,9 +42,6 @@ Result = TypeVar("Result")
 
 LEAST_REST = 1.0
 """Least seconds that work which is stopped has to end, whatever the grace is."""
-
-CALLER_SHARE = 0.75
-"""Part of the turns that may run which one caller may have under way, where nothing else is set."""
 
 SETTLING_SECONDS = 5.0
 """Longest wait for the run of a settled turn to return, before a message that follows it is refused."""
@@ -59,7 +57,7 @@ class TurnEngine(ABC):
         runs: Keeps the accepted turns.
         runner: Runs one turn.
         max_turns: Most turns that run at the same time.
-        caller_turns: Most turns of one caller that run or wait; 0 for no limit, `None` for three quarters of those that may run.
+        most: What one caller may have under way.
         fair: Whether the places are shared among the callers.
     """
 
@@ -70,7 +68,7 @@ class TurnEngine(ABC):
         runner: TurnRunner,
         *,
         max_turns: int,
-        caller_turns: int | None,
+        most: Most,
         fair: bool,
     ) -> None:
         self._tasks = tasks
@@ -78,7 +76,7 @@ class TurnEngine(ABC):
         self._runner = runner
         self._removal = RunRemoval(runs)
         self._pace = Pace(max_turns)
-        self._caller_turns = caller_turns
+        self._most = most
         self._fair = fair
         self._jobs: dict[str, Job] = {}
         self._cancels: dict[str, asyncio.Task[bool]] = {}
@@ -132,20 +130,6 @@ class TurnEngine(ABC):
         Raises:
             StorageError: That cannot be learned.
         """
-
-    def _check_share(self, under_way: int, places: int) -> None:
-        """Leave places for others: a caller with as many turns under way as one may have gets no further one.
-
-        Args:
-            under_way: Turns of the caller that run or wait.
-            places: Turns of all callers that may run at once, over all replicas.
-
-        Raises:
-            TooManyRequests: It has.
-        """
-        most = max(1, int(places * CALLER_SHARE)) if self._caller_turns is None else self._caller_turns
-        if most and under_way >= most:
-            raise TooManyRequests(self._pace.retry_after(under_way))
 
     @abstractmethod
     def _forget(self, job: Job) -> None:

@@ -25,6 +25,7 @@ from utils.a2a_common.handler import capabilities
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
 from utils.a2a_common.handler.callers import CallerLimits, principal_in
 from utils.a2a_common.handler.consent import Consent
+from utils.a2a_common.handler.disk_room import DiskRoom
 from utils.a2a_common.handler.operation import CANCEL, operation
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_reader import TaskReader
@@ -85,6 +86,7 @@ class PlatformRequestHandler(RequestHandler):
         preparation: What the agent does about a message before its turn begins.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
         limits: What one caller may ask for; anything when omitted.
+        room: How much room there is to store a message; any when omitted.
         ids: Makes the ids of new conversations.
         clock: Seconds since 1970.
 
@@ -107,6 +109,7 @@ class PlatformRequestHandler(RequestHandler):
         preparation: Preparation | None = None,
         takes_files: bool = False,
         limits: CallerLimits | None = None,
+        room: DiskRoom | None = None,
         ids: IDGenerator | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -123,6 +126,7 @@ class PlatformRequestHandler(RequestHandler):
         self._consent = consent or Consent()
         self._answers = answers
         self._preparation = preparation
+        self._room = room or DiskRoom()
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
     @operation("SendMessage")
@@ -188,7 +192,7 @@ class PlatformRequestHandler(RequestHandler):
 
         1. Its task is found and held, or it is refused: `Admission`.
         2. The agent prepares for the turn, as the supervisor's `Access` with tokens for its sub-agents.
-        3. The turn is made, without credentials: `turn_of`.
+        3. The turn is made, if there is room for it, without credentials: `turn_of`.
         4. Its webhook is checked; the engine takes the turn; the webhook is stored: `Webhooks`.
 
         Raises:
@@ -207,6 +211,7 @@ class PlatformRequestHandler(RequestHandler):
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
                     return await self._again(params, admitted, call)
                 after = whole.sequence
+            await self._room.check(params)
             if self._preparation is not None:
                 await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
             await self._submit(params, call, admitted, after)

@@ -18,7 +18,7 @@ from a2a.utils.errors import (
     ErrorMapping,
 )
 
-from utils.errors import ConversationBusy, Overloaded, RetryLater, TooManyRequests
+from utils.errors import ConversationBusy, Overloaded, RetryLater, StorageLow, TooManyRequests
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
 
@@ -52,6 +52,10 @@ class DrainingError(RetryLaterError):
     """The process is about to stop."""
 
 
+class StorageLowError(RetryLaterError):
+    """There is little room on the disk, and the message is large."""
+
+
 class ConversationBusyError(RetryLaterError):
     """A conversation that shall be deleted has a turn under way."""
 
@@ -60,6 +64,7 @@ for _error, _status, _reason in (
     (OverloadedError, "RESOURCE_EXHAUSTED", "OVERLOADED"),
     (TooManyRequestsError, "RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
     (DrainingError, "UNAVAILABLE", "DRAINING"),
+    (StorageLowError, "UNAVAILABLE", "STORAGE_LOW"),
     (ConversationBusyError, "UNAVAILABLE", "CONVERSATION_BUSY"),
 ):
     A2A_ERROR_MAPPING[_error] = ErrorMapping(_error.status, _status, _reason)
@@ -69,6 +74,7 @@ for _error, _status, _reason in (
 _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
     Overloaded: OverloadedError,
     TooManyRequests: TooManyRequestsError,
+    StorageLow: StorageLowError,
     ConversationBusy: ConversationBusyError,
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.server.agent_storage import (
     deletion_plan,
+    free_bytes,
     push_configs,
     stored_sizes,
     turn_queue,
@@ -143,6 +144,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         deletion=deletion_plan(agent),
         message_answers=agent.message_answers,
         sizes=partial(stored_sizes, agent.runtime),
+        free_bytes=free_bytes(agent.runtime),
         queue=turn_queue(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),
         authenticator=authenticator_for(

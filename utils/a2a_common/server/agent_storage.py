@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
     from utils.a2a_common.engine.turn_queue import TurnQueue
@@ -46,6 +47,13 @@ async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
         return runtime.memory.sizes()
     files = await asyncio.to_thread(sizes_of_files, runtime.home)
     return files | (await sizes_of_tables(runtime.database) if runtime.database is not None else {})
+
+
+def free_bytes(runtime: AgentRuntime) -> Callable[[], int] | None:
+    """Tells the bytes that are free on the agent's volume; `None` where a database or the memory holds what it stores."""
+    if runtime.memory is not None or runtime.database is not None:
+        return None
+    return lambda: shutil.disk_usage(runtime.home).free
 
 
 async def bytes_in_use(runtime: AgentRuntime, limits: Mapping[str, int]) -> Mapping[str, int]:

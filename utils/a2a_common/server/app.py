@@ -19,10 +19,12 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
+from utils.a2a_common.handler.disk_room import DiskRoom
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.webhooks import Webhooks
@@ -77,6 +79,7 @@ PUSH_LOOK_SECONDS = 60.0
 
 KNOWN_REQUESTS_PER_MINUTE = 1_200
 KNOWN_OPEN_REQUESTS = 64
+KNOWN_TURNS_MB = 16
 """What one caller may ask for where callers are known and nothing else is set."""
 
 CARD_CACHE = "public, max-age=60"
@@ -126,6 +129,7 @@ class AgentService:
         page: Whether browsers get a page at `/`.
         page_login: Where people log in on it; they enter a key or a token when omitted.
         sizes: Bytes of what is stored, by kind, for `/metrics`.
+        free_bytes: Tells the bytes that are free where it is stored; asked in a thread. Nothing is kept free when omitted.
     """
 
     card: AgentCard
@@ -151,6 +155,7 @@ class AgentService:
     page: bool = False
     page_login: PageLogin | None = None
     sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored
+    free_bytes: Callable[[], int] | None = None
 
 
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
@@ -174,7 +179,10 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         pause=settings.shutdown_pause_seconds,
         grace=settings.shutdown_grace_seconds,
     )
-    watched = [*probe_routes(_readiness(service, drain)), metrics_route(service.sizes)]
+    watched = [
+        *probe_routes(_readiness(service, drain, parts.room)),
+        metrics_route(service.sizes, parts.room.free),
+    ]
     app = Starlette(
         routes=_routes(service, parts.handler, watched, settings),
         middleware=_guards(service, settings),
@@ -202,6 +210,7 @@ class Parts:
     handler: RequestHandler
     engine: TurnEngine
     push: PushSender
+    room: DiskRoom
 
 
 def assemble(service: AgentService, settings: ServerSettings) -> Parts:
@@ -210,6 +219,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
     policy = PushPolicy(allow_private=settings.push_allow_private)
     push = PushSender(service.log, service.push_configs, policy, engine.works_on)
     service.log.on_claim = push.follow
+    room = DiskRoom(service.free_bytes, settings.disk_reserve_mb * 1024**2)
     rule = url_rule(allow_private=settings.push_allow_private)
     handler = PlatformRequestHandler(
         service.log,
@@ -223,8 +233,9 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         answers=[*_conversations(service, engine), *service.message_answers],
         preparation=service.preparation,
         limits=_limits(service, settings),
+        room=room,
     )
-    return Parts(handler, engine, push)
+    return Parts(handler, engine, push, room)
 
 
 def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
@@ -249,15 +260,18 @@ def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
     runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
     known = service.authenticator is not None
-    caller_turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
+    turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
+    mebibytes = settings.caller_turns_mb
+    size = (KNOWN_TURNS_MB if known else 0) if mebibytes is None else mebibytes
     fair = known if settings.fair_turns is None else settings.fair_turns
-    most = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
+    most = Most(turns, size * 1024**2)
+    lines = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, caller_turns=caller_turns, fair=fair, **most)
+        return LocalEngine(service.log, service.runs, runner, most=most, fair=fair, **lines)
     from utils.a2a_common.engine.distributed import DistributedEngine
 
     engine = DistributedEngine(
-        service.log, service.runs, runner, service.queue, caller_turns=caller_turns, fair=fair, **most
+        service.log, service.runs, runner, service.queue, most=most, fair=fair, **lines
     )
     service.log.elsewhere.works_on = engine.works_on
     return engine
@@ -299,7 +313,7 @@ def _gate(service: AgentService) -> list[Middleware]:
     return [Middleware(AuthGate, authenticator=service.authenticator, url=service.url, **page)]
 
 
-def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Readiness]]:
+def _readiness(service: AgentService, drain: Drain, room: DiskRoom) -> Callable[[], Awaitable[Readiness]]:
     """The agent's own, while it takes turns and their tasks can be stored."""
 
     async def readiness() -> Readiness:
@@ -309,7 +323,8 @@ def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Re
             return Readiness(ready=False, detail=reason)
         state = await service.readiness()
         trouble = service.authenticator.trouble if service.authenticator is not None else ""
-        return replace(state, detail="; ".join(filter(None, [state.detail, trouble]))) if trouble else state
+        told = [state.detail, trouble, await room.note()]
+        return replace(state, detail="; ".join(filter(None, told)))
 
     return readiness
 

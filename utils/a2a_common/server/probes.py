@@ -50,16 +50,27 @@ async def nothing_stored() -> Mapping[str, int]:
     return {}
 
 
-def metrics_route(sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored) -> Route:
+async def unknown_room() -> int | None:
+    """The free bytes of an agent that stores nothing on a disk."""
+    return None
+
+
+def metrics_route(
+    sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored,
+    free: Callable[[], Awaitable[int | None]] = unknown_room,
+) -> Route:
     """Answers with every metric of this process: counts, and names of parts; nothing about users.
 
     Args:
         sizes: Bytes of what the agent has stored, by kind; asked on every scrape.
+        free: Bytes that are free where it is stored; `None` where that is not known.
     """
     counted = process_metrics()  # made now, so that the first turn does not wait for it
 
     async def metrics(_: Request) -> Response:
         counted.set(catalogue.LOOP_TASKS, len(asyncio.all_tasks()))
+        if (room := await free()) is not None:
+            counted.set(catalogue.FREE, room)
         with suppress(StorageError):  # the counts are told all the same; the storage logs what is wrong
             for kind, size in (await sizes()).items():
                 counted.set(catalogue.STORED, size, kind=kind)

@@ -56,6 +56,11 @@ class Turn:
     deadline: float | None = None
     question: str = ""
 
+    @property
+    def size(self) -> int:
+        """Bytes of the request."""
+        return self.request.ByteSize()
+
 
 def conversation_key(owner: str, context_id: str) -> str:
     """Key of an owner's conversation. A list in JSON, since a separator could be part of a name."""

@@ -13,7 +13,7 @@ from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.encrypted.task_log import EncryptedTaskLog
 from utils.persistence.encrypted.wrapped import Wrapped
-from utils.persistence.runs import RunRow, RunStore
+from utils.persistence.runs import RunRow, RunStore, UnderWay
 from utils.persistence.tool_record import CallKey, RecordedCall, ToolRecord
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         row = await self._inner.row(task_id)
         return None if row is None else self._row(row)
 
-    async def count(self, owner: str) -> int:
-        """How many there are of an owner."""
-        return await self._inner.count(owner)
+    async def under_way(self, owner: str) -> UnderWay:
+        """How many there are of an owner, and how large they are."""
+        return await self._inner.under_way(owner)
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""

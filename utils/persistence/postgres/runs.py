@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from utils.persistence.postgres.pool import Connection, PostgresPool
-from utils.persistence.runs import RunRow, RunStore
+from utils.persistence.runs import RunRow, RunStore, UnderWay
 
 _PUT = """
 INSERT INTO runs (task_id, conversation, owner, body, writer, attempts) VALUES (%s, %s, %s, %s, %s, %s)
@@ -16,7 +16,7 @@ WHERE runs.writer <= excluded.writer
 _TAKE = "UPDATE runs SET writer = %s, attempts = %s WHERE task_id = %s AND writer <= %s"
 _REMOVE = "DELETE FROM runs WHERE task_id = %s AND writer <= %s"
 _ROWS = "SELECT task_id, conversation, owner, body, writer, attempts FROM runs ORDER BY number"
-_COUNT = "SELECT count(*) FROM runs WHERE owner = %s"
+_UNDER_WAY = "SELECT count(*), coalesce(sum(length(body)), 0) FROM runs WHERE owner = %s"
 _ROW = "SELECT task_id, conversation, owner, body, writer, attempts FROM runs WHERE task_id = %s"
 
 
@@ -54,10 +54,10 @@ class PostgresRuns(RunStore):
 
         return await self._pool.run(read)
 
-    async def count(self, owner: str) -> int:
-        """How many there are of an owner."""
-        row = await self._pool.one(_COUNT, (owner,))
-        return int(row[0]) if row else 0
+    async def under_way(self, owner: str) -> UnderWay:
+        """How many there are of an owner, and how large they are."""
+        row = await self._pool.one(_UNDER_WAY, (owner,))
+        return UnderWay(*map(int, row or (0, 0)))
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
