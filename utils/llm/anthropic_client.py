@@ -21,6 +21,7 @@ from utils.llm.client_options import (
 )
 from utils.llm.request_rate import request_limiter
 from utils.llm.web_page import refuse_web_pages
+from utils.llm.whole_answers import WholeAnswers
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings
 
@@ -38,7 +39,7 @@ _DIRECT: dict[str, Any] = {
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
-class AnthropicChatModel(ChatAnthropic):
+class AnthropicChatModel(WholeAnswers, ChatAnthropic):
     """`ChatAnthropic` that reaches a server on this machine past a proxy, and reuses no connection of another loop."""
 
     @cached_property
