@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -137,6 +138,25 @@ class PostgresServer:
     def stop(self) -> None:
         """Stop it at once, as a crash or a fail-over does for its clients."""
         self._control("stop", "-m", "fast")
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let it neither answer nor close a connection, as on a machine that hangs; its port still takes connections."""
+        processes = self._processes()
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
+
+    def _processes(self) -> list[int]:
+        """The first process of the server, and those that it has started. It goes first: what stands still starts no others."""
+        first = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        return [first, *map(int, children)]
 
     def _control(self, verb: str, *options: str) -> None:
         _run([_program("pg_ctl", self.programs), "-D", str(self.folder / "data"), "-w", *options, verb])

@@ -20,6 +20,7 @@ from utils.llm.client_options import (
 )
 from utils.llm.provider_client import guard_client
 from utils.llm.request_rate import request_limiter
+from utils.llm.whole_answers import WholeAnswers
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings
 
@@ -37,7 +38,7 @@ _DIRECT: dict[str, Any] = {
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
-class AnthropicChatModel(ChatAnthropic):
+class AnthropicChatModel(WholeAnswers, ChatAnthropic):
     """`ChatAnthropic` that reaches a server on this machine past a proxy, and reuses no connection of another loop."""
 
     @cached_property

@@ -15,10 +15,15 @@ from types import SimpleNamespace
 from typing import Any, Self, TypeVar
 
 import openai
+import structlog
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from utils.llm.provider_client import guard_client
 from utils.llm.reply.refusal import spoken_chunk
+from utils.llm.whole_answers import WholeAnswers
+
+log = structlog.get_logger(__name__)
 
 Model = TypeVar("Model", bound=BaseChatOpenAI)
 
@@ -29,6 +34,14 @@ _OPTIONS = {
     "timeout": "timeout",
 }
 """Arguments of the client that are no part of the request's body, and their names in the options of its `post`."""
+
+
+class OpenAIChatModel(WholeAnswers, ChatOpenAI):
+    """`ChatOpenAI` that takes no answer for whole that broke off."""
+
+
+class AzureChatModel(WholeAnswers, AzureChatOpenAI):
+    """`AzureChatOpenAI` that takes no answer for whole that broke off."""
 
 
 class ChatCompletions:
@@ -54,7 +67,7 @@ class ChatCompletions:
             body={name: value for name, value in asked.items() if name not in _OPTIONS},
             options=_options(asked),
             stream=True,
-            stream_cls=openai.AsyncStream[object],
+            stream_cls=EndedStream,
         )
         return SpokenStream(chunks)
 
@@ -73,10 +86,25 @@ class ChatCompletions:
             yield chunks
 
 
-class SpokenStream:
-    """The chunks of a stream, a refusal in its own field as text."""
+class EndedStream(openai.AsyncStream[object]):
+    """The client's stream, which takes `[DONE]` away and ends the same way without it.
 
-    def __init__(self, chunks: openai.AsyncStream[Any]) -> None:
+    Attributes:
+        done: Whether `[DONE]` came.
+    """
+
+    done = False
+
+    async def _iter_events(self) -> AsyncIterator[Any]:
+        async for event in super()._iter_events():
+            self.done = self.done or event.data.startswith("[DONE]")
+            yield event
+
+
+class SpokenStream:
+    """The chunks of a stream, a refusal in its own field as text, the finish reason added where `[DONE]` came without one."""
+
+    def __init__(self, chunks: EndedStream) -> None:
         self._chunks = chunks
 
     async def __aenter__(self) -> Self:
@@ -87,11 +115,15 @@ class SpokenStream:
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         """Each chunk."""
-        refused = False
+        refused, reasoned = False, None
         async for chunk in self._chunks:
             if isinstance(chunk, dict):
+                reasoned = reasoned or _has_reason(chunk)
                 chunk, refused = spoken_chunk(chunk, refused=refused)  # noqa: PLW2901 - most stay what they are
             yield chunk
+        if self._chunks.done and reasoned is False:  # as servers do that know no finish reason
+            log.info("model.no_finish_reason")
+            yield {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
 def with_plain_streams(model: Model) -> Model:
@@ -100,6 +132,13 @@ def with_plain_streams(model: Model) -> Model:
     model.async_client = plain = ChatCompletions(model.root_async_client)
     vars(model.root_async_client)["beta"] = SimpleNamespace(chat=SimpleNamespace(completions=plain))
     return model
+
+
+def _has_reason(chunk: Mapping[str, Any]) -> bool:
+    choices = chunk.get("choices")
+    return isinstance(choices, list) and any(
+        isinstance(choice, dict) and choice.get("finish_reason") for choice in choices
+    )
 
 
 def _options(asked: Mapping[str, Any]) -> Any:

@@ -26,6 +26,7 @@ from utils.errors import (
 from utils.llm.answer_bound import endless_answer
 from utils.llm.marker import Facts, Row
 from utils.llm.overflow import OVERFLOWS, limit_in
+from utils.llm.retry_after import in_words, retry_after
 from utils.llm.setup_errors import NO_QUOTA, SETUP_ROWS
 from utils.llm.web_page import WEB_PAGE
 
@@ -33,6 +34,7 @@ TOO_LONG = "The request was larger than the model's context window."
 TOO_LARGE = "The request was larger than the provider lets this account send at once."
 ORPHAN = "The conversation held a tool call without its result, and the model provider refused it."
 SLOW_DOWN = "The model provider asks to slow down. Try again in a moment."
+SLOW_DOWN_LONG = "The model provider asks to slow down. Try again in {}."
 NO_MODEL = "The configured model does not exist or this account may not use it. Check LLM_MODEL."
 NO_ACCESS = "The model provider refused the credentials. Check the key or the permissions of the account."
 NO_CREDENTIALS = "No usable credentials for the model provider were found."
@@ -279,8 +281,6 @@ _FOREIGN = (
 _WRAPPING = ("langchain_google_genai.",)
 """Clients whose exceptions have no status or body: their cause has."""
 
-_WAIT = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)(ms|s)\b")
-
 
 def classify(error: BaseException) -> ModelFailure | None:
     """The failure for an exception of a model call, with the exception as its `__cause__`.
@@ -323,7 +323,10 @@ def _build(row: Row, facts: Facts) -> ModelFailure:
     if row.failure is ContextOverflow:
         return ContextOverflow(row.message, limit=limit_in(facts.text))
     if row.failure is RateLimited:
-        return RateLimited(row.message, retry_after=facts.retry_after)
+        long = in_words(facts.retry_after)
+        return RateLimited(
+            SLOW_DOWN_LONG.format(long) if long else row.message, retry_after=facts.retry_after
+        )
     return row.failure(row.message)
 
 
@@ -350,7 +353,7 @@ def facts_of(error: BaseException) -> Facts:
         status=status if isinstance(status, int) else None,
         code=str(code or "").lower(),
         text=text,
-        retry_after=_retry_after(getattr(response, "headers", {}), text),
+        retry_after=retry_after(getattr(response, "headers", {}), text),
     )
 
 
@@ -362,7 +365,7 @@ def _with_classes(facts: Facts, outer: type[BaseException]) -> Facts:
 def _body_facts(classes: frozenset[str], body: Mapping[str, object]) -> Facts:
     code, text = str(body.get("code") or "").lower(), str(body["message"]).lower()
     status = int(code) if code.isdecimal() else None
-    return Facts(classes, status, code, text, _retry_after({}, text))
+    return Facts(classes, status, code, text, retry_after({}, text))
 
 
 def _amazon_facts(classes: frozenset[str], response: Mapping[str, object]) -> Facts:
@@ -377,16 +380,5 @@ def _amazon_facts(classes: frozenset[str], response: Mapping[str, object]) -> Fa
         status=status if isinstance(status, int) else None,
         code=str(fields.get("Code", "")).lower(),
         text=text,
-        retry_after=_retry_after(about.get("HTTPHeaders", {}), text),
+        retry_after=retry_after(about.get("HTTPHeaders", {}), text),
     )
-
-
-def _retry_after(headers: object, text: str) -> float | None:
-    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
-    try:
-        return float(str(value))
-    except ValueError:
-        found = _WAIT.search(text)
-    if found is None:
-        return None
-    return float(found[1]) / (1000 if found[2] == "ms" else 1)

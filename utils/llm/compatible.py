@@ -16,12 +16,13 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 
 from utils.llm.reply.thoughts import REASONING_FIELDS
+from utils.llm.whole_answers import WholeAnswers
 
 # `ChatOpenAI` serialises each chunk with warnings that quote it, where a field has another type than OpenAI's.
 warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
 
 
-class CompatibleChatModel(ChatOpenAI):
+class CompatibleChatModel(WholeAnswers, ChatOpenAI):
     """`ChatOpenAI` for servers that are compatible with it in most ways."""
 
     def _convert_chunk_to_generation_chunk(

@@ -131,12 +131,10 @@ def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseCha
 def _openai(settings: LLMSettings) -> BaseChatModel:
     key = required(settings.openai_api_key, "OPENAI_API_KEY", settings)  # before a second of imports
     base_url = address(settings.openai_base_url, "OPENAI_BASE_URL")
-    from langchain_openai import ChatOpenAI
-
-    from utils.llm.chat_completions import with_plain_streams
+    from utils.llm.chat_completions import OpenAIChatModel, with_plain_streams
 
     return with_plain_streams(
-        ChatOpenAI(
+        OpenAIChatModel(
             model=model_name(settings),
             api_key=key,
             base_url=base_url,
@@ -177,14 +175,12 @@ def _compatible(settings: LLMSettings) -> BaseChatModel:
 
 
 def _azure(settings: LLMSettings) -> BaseChatModel:
-    from langchain_openai import AzureChatOpenAI
-
-    from utils.llm.chat_completions import with_plain_streams
+    from utils.llm.chat_completions import AzureChatModel, with_plain_streams
 
     endpoint = required(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT", settings)
     model = model_name(settings)
     return with_plain_streams(
-        AzureChatOpenAI(
+        AzureChatModel(
             model=model,
             azure_deployment=model,
             azure_endpoint=address(endpoint, "AZURE_OPENAI_ENDPOINT"),

@@ -20,13 +20,14 @@ from utils.llm.client_options import (
 )
 from utils.llm.provider_client import guard_http
 from utils.llm.request_rate import request_limiter
+from utils.llm.whole_answers import WholeAnswers
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings, ModelProvider
 
 _EFFORTS = ("minimal", "low", "medium", "high")
 
 
-class GeminiChatModel(ChatGoogleGenerativeAI):
+class GeminiChatModel(WholeAnswers, ChatGoogleGenerativeAI):
     """`ChatGoogleGenerativeAI` with further fields in each request."""
 
     extra_body: dict[str, Any] | None = None

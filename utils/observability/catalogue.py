@@ -140,7 +140,9 @@ PUSHES = _counter(
     "push_deliveries", "Push notifications that were delivered, or failed and were given up.", "outcome"
 )
 STORAGE_ERRORS = _counter(
-    "storage_errors", "Reads and writes that a database failed (full, locked, damaged), by its file.", "file"
+    "storage_errors",
+    "Reads and writes that a database failed (full, locked, damaged), by its file; sizes: a scrape did not wait for them any longer.",
+    "file",
 )
 BREAKER = _gauge(
     "breaker_state",

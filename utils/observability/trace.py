@@ -16,6 +16,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from structlog.contextvars import get_contextvars
+
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -36,6 +38,19 @@ def current_trace_id() -> str:
     from opentelemetry import trace
 
     context = trace.get_current_span().get_span_context()
+    return f"{context.trace_id:032x}" if context.is_valid else uuid4().hex
+
+
+def bound_trace_id() -> str:
+    """The trace id that the log lines of the running turn have; empty outside a turn."""
+    return str(get_contextvars().get("trace_id", ""))
+
+
+def trace_id_in(carrier: Mapping[str, str]) -> str:
+    """The trace id of a call's headers as 32 hexadecimal digits; a new one where they have none."""
+    from opentelemetry import trace
+
+    context = trace.get_current_span(_propagator().extract(dict(carrier))).get_span_context()
     return f"{context.trace_id:032x}" if context.is_valid else uuid4().hex
 
 

@@ -172,7 +172,7 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "a stream that fails midway tells why",
                 "utils/a2a_common/handler/operation.py::shown_errors",
-                "public_error(error)",
+                "public_error(error, trace_id_in(trace_of_call(call)))",
                 "InternalError(str(error))",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_stream_that_fails_midway_ends_with_an_error_that_shows_nothing",
             ),

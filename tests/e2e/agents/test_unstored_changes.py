@@ -72,6 +72,7 @@ async def test_a_task_whose_storage_failed_after_a_change_began_ends_with_an_unk
     assert answer.state == "failed"
     error = answer.metadata(ERROR_EXTENSION)[0]
     assert error["code"] == code
+    assert len(error["trace_id"]) == 32
     assert error["retryable"] is (code == "storage_failed")
     assert sentence in answer.last_words
     assert sentence in stored.status.message.parts[0].text

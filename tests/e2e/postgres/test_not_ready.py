@@ -44,5 +44,9 @@ async def test_an_agent_whose_database_is_away_says_that_it_is_the_database(unst
     assert detail.startswith(
         "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL does not let this process in."
     )
+    assert (
+        "If its password was changed, put the new one into DATABASE_URL and start this process again."
+        in detail
+    )
     assert "disk" not in detail
     assert SECRET not in detail

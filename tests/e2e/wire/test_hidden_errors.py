@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,7 +18,9 @@ from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.tasks.log import TaskLog
+from utils.errors import StorageError
 
+NAMED = re.compile(r"Its log has the details\. \(trace [0-9a-f]{32}\)$")
 SECRET = "hunter2 at /srv/tasks.sqlite"
 OLD = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]}
 OLD_REST = {"message": {"messageId": "m", "role": "ROLE_USER", "content": [{"text": "hi"}]}}
@@ -62,8 +65,24 @@ async def test_a_broken_store_shows_nothing_of_itself_over_any_binding(
     for told in (*answers, {"error": {"message": str(refused.value.details())}}):
         assert "hunter2" not in str(told)
         assert "RuntimeError" not in str(told)
-        assert told["error"]["message"].endswith("Its log has the details.")
+        assert NAMED.search(told["error"]["message"])
     assert "hunter2" not in str(refused.value)
+
+
+async def test_a_failure_of_the_storage_has_the_trace_id_of_its_caller_which_the_log_has_too(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise StorageError("The database failed. Try again.")
+
+    monkeypatch.setattr(TaskLog, "snapshot", broken)
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    headers = {**HEADERS, "traceparent": f"00-{trace}-00f067aa0ba902b7-01"}
+    told = await wire.rpc("GetTask", {"id": "t"}, headers)
+    assert told["error"]["message"] == f"The database failed. Try again. (trace {trace})"
+    logged = [line for line in capfd.readouterr().out.splitlines() if "request.failed" in line]
+    assert len(logged) == 1
+    assert trace in logged[0]
 
 
 @pytest.fixture
@@ -105,7 +124,7 @@ async def test_a_stream_that_fails_midway_ends_with_an_error_that_shows_nothing(
             told = [line[5:].strip() async for line in answer.aiter_lines() if line.startswith("data:")]
     assert len(told) == 2
     assert "error" not in json.loads(told[0])
-    assert json.loads(told[1])["error"]["message"].endswith("Its log has the details.")
+    assert NAMED.search(json.loads(told[1])["error"]["message"])
     assert "hunter2" not in str(told)
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tests.models.row import LIMITED, Row
-from utils.testing.strict.servers import Delta, Server, converse, error_line, pieces, said, stream, thought
+from utils.testing.strict.servers import (
+    Delta,
+    Server,
+    called,
+    converse,
+    error_line,
+    pieces,
+    said,
+    stream,
+    thought,
+)
 from utils.testing.strict_provider import Fault, FaultKind, Wire
 
 _HALF, _REST = "The next thing that you must never do is ", "to skip the backup."
@@ -210,6 +220,44 @@ ROWS = [
             replaced=True,
         )
         for server in (Server.OPENAI, Server.AZURE, Server.BEDROCK, Server.OLLAMA)
+    ),
+    *(
+        Row(
+            "a stream that just ends in the middle",
+            server,
+            [Fault(FaultKind.ENDED)],
+            retried=["model_unavailable"],
+            replaced=True,
+            requests=2,
+        )
+        for server in (
+            Server.OPENAI,
+            Server.AZURE,
+            Server.BEDROCK,
+            Server.OLLAMA,
+            Server.CLAUDE,
+            Server.GEMINI_API,
+            Server.VERTEX,
+        )
+    ),
+    Row(
+        "a stream that just ends in the middle, for ever",
+        Server.VLLM,
+        [Fault(FaultKind.ENDED)] * 40,
+        text="Half of an",
+        state="failed",
+        code="model_unavailable",
+        sentence="broke off",
+        retried=["model_unavailable"] * 2,
+        requests=3,
+        replaced=True,
+    ),
+    Row(
+        "a stream that just ends after a whole call, which is not run",
+        Server.LITELLM,
+        [stream(Server.LITELLM, called("write", {"line": "x y"}), reason=None, usage=None, done=False)],
+        retried=["model_unavailable"],
+        requests=2,
     ),
     *(
         Row("an empty stream", server, [Fault(FaultKind.EMPTY)], retried=["empty_response"])

@@ -31,6 +31,19 @@ ROWS = [
         for server in _EACH
     ),
     *(
+        Row(
+            "busy for an hour: not asked again, and said so",
+            server,
+            [Fault(FaultKind.RATE_LIMITED, retry_after=3600)] * 4,
+            text="",
+            state="failed",
+            code="rate_limited",
+            sentence="Try again in 60 minutes.",
+            requests=1,
+        )
+        for server in (*_EACH, Server.CLAUDE)
+    ),
+    *(
         Row("down once", server, [_DOWN], retried=["model_unavailable"], requests=2)
         for server in (Server.OPENAI, Server.BEDROCK)
     ),

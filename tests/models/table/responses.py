@@ -84,7 +84,7 @@ ROWS = [
             replaced=True,
             settings=REASONING,
         )
-        for kind in (FaultKind.ERROR_EVENT, FaultKind.BROKEN)
+        for kind in (FaultKind.ERROR_EVENT, FaultKind.BROKEN, FaultKind.ENDED)
     ),
     *(
         Row(

@@ -517,6 +517,24 @@ def test_the_wait_comes_from_the_header_or_else_from_the_text(double, model_of, 
     assert failure.retry_after == seconds
 
 
+@pytest.mark.parametrize(
+    ("seconds", "when"),
+    [
+        (0, "in a moment"),
+        (60, "in a moment"),
+        (61, "in 2 minutes"),
+        (3600, "in 60 minutes"),
+        (7201, "in 3 hours"),
+        (86_400, "in 24 hours"),
+    ],
+)
+def test_the_sentence_says_when_to_try_again(double, model_of, seconds, when):
+    double.fail_next(Fault(FaultKind.RATE_LIMITED, retry_after=seconds))
+    failure = classify(raised_by(ask(model_of(OPENAI))))
+    assert failure is not None
+    assert failure.message == f"The model provider asks to slow down. Try again {when}."
+
+
 def test_bedrock_tells_the_wait_too(double, model_of):
     double.fail_next(Fault(FaultKind.RATE_LIMITED, retry_after=3))
     failure = classify(raised_by(ask(model_of(BEDROCK))))

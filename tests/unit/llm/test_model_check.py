@@ -12,6 +12,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from tests.ports import free_port
+from utils.errors import ModelUnavailable
+from utils.llm.classify import classify
+from utils.llm.factory import create_chat_model
 from utils.llm.model_check import CallForm, check_model
 from utils.llm.server_window import server_window
 from utils.settings import LLMSettings, ModelProvider
@@ -49,6 +52,25 @@ async def test_a_model_that_only_talks_is_not_good_and_the_sentence_says_why(dou
     check = await check_model(settings(double), 20)
     assert (check.good, check.form) == (False, CallForm.NONE)
     assert "did not call the tool" in check.found
+
+
+@pytest.mark.parametrize("provider", EACH)
+async def test_a_stream_that_just_ends_in_the_middle_is_told(double: StrictProvider, provider: str):
+    double.fail_next(FaultKind.ENDED)
+    check = await check_model(settings(double, provider), 20)
+    assert (check.good, "broke off" in check.problem) == (False, True)
+
+
+@pytest.mark.parametrize("provider", EACH)
+async def test_an_answer_in_one_piece_that_just_ends_in_the_middle_broke_off(
+    double: StrictProvider, provider: str
+):
+    double.fail_next(FaultKind.ENDED)
+    with pytest.raises(Exception) as caught:
+        await create_chat_model(settings(double, provider)).ainvoke("Hello")
+    failure = classify(caught.value)
+    assert isinstance(failure, ModelUnavailable)
+    assert "broke off" in failure.message
 
 
 @pytest.mark.parametrize("provider", EACH)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
@@ -59,6 +59,9 @@ class TurnEngine(ABC):
         max_turns: Most turns that run at the same time.
         most: What one caller may have under way.
         fair: Whether the places are shared among the callers.
+
+    Attributes:
+        put_off: Tasks whose turns were still under way when the grace of a drain was over.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class TurnEngine(ABC):
         self._cancels: dict[str, asyncio.Task[bool]] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self._draining = False
+        self.put_off: set[str] = set()
 
     @abstractmethod
     async def start(self) -> None:
@@ -219,7 +223,8 @@ class TurnEngine(ABC):
         if self._background:
             log.warning("drain.unfinished", left=len(self._background), seconds=seconds)
 
-    async def _put_off(self, jobs: Iterable[Job]) -> None:
+    async def _put_off(self, jobs: Sequence[Job]) -> None:
+        self.put_off |= {job.turn.task_id for job in jobs}
         await asyncio.gather(*map(self._put_one_off, jobs))
 
     async def _put_one_off(self, job: Job) -> None:

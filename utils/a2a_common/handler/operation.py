@@ -27,8 +27,9 @@ from utils.a2a_common.handler.callers import CallerLimits, check_caller
 from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.retry_later import retry_later
-from utils.a2a_common.protocol.trace_context import operation_span
+from utils.a2a_common.protocol.trace_context import operation_span, trace_of_call
 from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError, RetryLater
+from utils.observability.trace import trace_id_in
 
 log = structlog.get_logger(__name__)
 
@@ -65,12 +66,12 @@ def operation(name: str, *, announced: Announced | None = None) -> Callable[[Met
     def guarded(method: Method) -> Method:
         @wraps(method)
         async def unary(self: Guarded, params: Any, context: ServerCallContext) -> Any:
-            with _request(self, name, announced, params, context), shown_errors():
+            with _request(self, name, announced, params, context), shown_errors(context):
                 return await method(self, params, context)
 
         @wraps(method)
         async def stream(self: Guarded, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
-            with _request(self, name, announced, params, context), shown_errors():
+            with _request(self, name, announced, params, context), shown_errors(context):
                 async with aclosing(method(self, params, context)) as events:
                     async for event in events:
                         yield event
@@ -94,7 +95,7 @@ def _request(
         check_caller(params, context)
         check_params(params)
         if name != CANCEL:
-            with shown_errors():
+            with shown_errors(context):
                 open_request.enter_context(handler.limits.held(owner_of(context)))
         if announced is not None:
             announced(handler.card, context)
@@ -102,8 +103,8 @@ def _request(
 
 
 @contextmanager
-def shown_errors() -> Iterator[None]:
-    """Run the block.
+def shown_errors(call: ServerCallContext) -> Iterator[None]:
+    """Run the block for a call.
 
     Raises:
         A2AError: What the client may see of any failure.
@@ -111,18 +112,18 @@ def shown_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise public_error(error) from error
+        raise public_error(error, trace_id_in(trace_of_call(call))) from error
 
 
-def public_error(error: Exception) -> A2AError:
-    """What a client may see of `error`: protocol errors as they are, the rest as one sentence."""
+def public_error(error: Exception, trace_id: str) -> A2AError:
+    """What a client may see of `error`: protocol errors as they are, the rest as one sentence with the trace id of its log line."""
     if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
         return error
     if isinstance(error, RetryLater):
         log.info("request.refused", code=error.code, retry_after=error.retry_after)
         return retry_later(error)
     if isinstance(error, PlatformError):
-        log.error("request.failed", code=error.code, exc_info=error)
-        return InternalError(error.message)
-    log.error("request.crashed", code=INTERNAL, exc_info=error)
-    return InternalError(SERVER_CRASHED)
+        log.error("request.failed", code=error.code, trace_id=trace_id, exc_info=error)
+        return InternalError(f"{error.message} (trace {trace_id})")
+    log.error("request.crashed", code=INTERNAL, trace_id=trace_id, exc_info=error)
+    return InternalError(f"{SERVER_CRASHED} (trace {trace_id})")

@@ -19,7 +19,8 @@ from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.out_of_sight import conversations_in
 from utils.persistence.private import make_private
-from utils.settings import HomeSettings
+from utils.processes.last_moment import CLEANUP_SECONDS, LastMoment
+from utils.settings import HomeSettings, ServerSettings
 
 if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -45,9 +46,12 @@ async def run_agent(
     settings: AgentSettings,
     *,
     default_port: int,
+    last_moment: LastMoment,
     parent: int | None = None,
 ) -> None:
     """Serve an agent until SIGINT or SIGTERM, or until it is no longer a child of the process `parent`.
+
+    Whatever it waits for then, `last_moment` ends the process once pause, grace and `CLEANUP_SECONDS` are over.
 
     Raises:
         PlatformError: The agent cannot start; the message says why.
@@ -83,7 +87,8 @@ async def run_agent(
             http=bounded(bounds_of(listening)),
             **https,
         )
-        server = DrainingServer(config, served.state.drain)
+        drain, ending = served.state.drain, ending_seconds(listening)
+        server = DrainingServer(config, drain, lambda: last_moment.begin(ending, drain.left))
         if parent is not None:
             watch = asyncio.create_task(_exit_with_parent(server, parent))
             stack.callback(watch.cancel)
@@ -97,6 +102,11 @@ async def run_agent(
             if app.complete:
                 raise SystemExit(fail(NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
             raise
+
+
+def ending_seconds(settings: ServerSettings) -> float:
+    """The longest time from a signal to the end of a process."""
+    return settings.shutdown_pause_seconds + settings.shutdown_grace_seconds + CLEANUP_SECONDS
 
 
 async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:  # fmt: skip

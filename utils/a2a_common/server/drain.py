@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import structlog
 
@@ -32,6 +33,11 @@ class Drain:
         self._pause = pause
         self._grace = grace
         self.begun = False
+        self._ended = False
+
+    def left(self) -> Sequence[str]:
+        """Tasks of which it is not known that all they did is stored."""
+        return [] if self._ended else sorted(self._engine.put_off)
 
     async def __call__(self) -> None:
         """Do so. When this returns, no turn runs any more, and the streams of those that are kept have ended."""
@@ -39,5 +45,6 @@ class Drain:
         log.info("server.draining", pause=self._pause, grace=self._grace)
         await asyncio.sleep(self._pause)
         await self._engine.drain(self._grace)
+        self._ended = True
         self._elsewhere.cut(told_again)
         log.info("server.drained")

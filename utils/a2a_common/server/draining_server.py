@@ -19,11 +19,18 @@ class DrainingServer(uvicorn.Server):
     Args:
         config: Of the server.
         drain: Awaited once, at the first signal.
+        on_signal: Called at each signal once the server has begun to start.
     """
 
-    def __init__(self, config: uvicorn.Config, drain: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        drain: Callable[[], Awaitable[None]],
+        on_signal: Callable[[], object] = bool,
+    ) -> None:
         super().__init__(config)
         self._drain = drain
+        self._on_signal = on_signal
         self._loop: asyncio.AbstractEventLoop | None = None
         self._draining: asyncio.Task[None] | None = None
         self._signaled = False
@@ -41,6 +48,8 @@ class DrainingServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain and then exit; exit at once where that is under way or nothing is served yet."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._on_signal)
         if self._signaled or self._loop is None or not self.started:
             super().handle_exit(sig, frame)
             return

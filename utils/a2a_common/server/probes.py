@@ -14,9 +14,12 @@ from starlette.routing import Route
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.errors import StorageError
 from utils.observability import catalogue
-from utils.observability.metrics import process_metrics
+from utils.observability.metrics import count, process_metrics
 
 log = structlog.get_logger(__name__)
+
+SIZES_SECONDS = 1.0
+"""Longest wait of a scrape for the sizes, which a storage that works tells in a few milliseconds. Prometheus gives up after ten seconds."""
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -55,6 +58,30 @@ async def unknown_room() -> int | None:
     return None
 
 
+class _Sizes:
+    """What is known of the sizes: whoever scrapes waits for a storage for a moment only, and one question at a time is under way."""
+
+    def __init__(self, ask: Callable[[], Awaitable[Mapping[str, int]]]) -> None:
+        self._ask = ask
+        self._asking: asyncio.Task[None] | None = None
+
+    async def look(self) -> None:
+        """Set what the storage says in time; else what it said before stays, and the failure is counted."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._set())
+        _, late = await asyncio.wait([self._asking], timeout=SIZES_SECONDS)
+        if late:
+            count(catalogue.STORAGE_ERRORS, file="sizes")
+            log.warning("metrics.sizes_late", seconds=SIZES_SECONDS)
+        else:
+            self._asking.result()
+
+    async def _set(self) -> None:
+        with suppress(StorageError):  # the storage counts and logs what is wrong
+            for kind, size in (await self._ask()).items():
+                process_metrics().set(catalogue.STORED, size, kind=kind)
+
+
 def metrics_route(
     sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored,
     free: Callable[[], Awaitable[int | None]] = unknown_room,
@@ -66,14 +93,13 @@ def metrics_route(
         free: Bytes that are free where it is stored; `None` where that is not known.
     """
     counted = process_metrics()  # made now, so that the first turn does not wait for it
+    stored = _Sizes(sizes)
 
     async def metrics(_: Request) -> Response:
         counted.set(catalogue.LOOP_TASKS, len(asyncio.all_tasks()))
         if (room := await free()) is not None:
             counted.set(catalogue.FREE, room)
-        with suppress(StorageError):  # the counts are told all the same; the storage logs what is wrong
-            for kind, size in (await sizes()).items():
-                counted.set(catalogue.STORED, size, kind=kind)
+        await stored.look()
         return Response(counted.text(), media_type=_METRICS_TYPE)
 
     return Route("/metrics", metrics, methods=["GET"])

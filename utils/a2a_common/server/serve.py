@@ -22,6 +22,7 @@ from utils.persistence.private import keep_files_private
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.event_loop import new_event_loop
 from utils.processes.garbage import look_seldom
+from utils.processes.last_moment import LastMoment
 from utils.settings import HomeSettings, process_environment
 
 if TYPE_CHECKING:
@@ -52,20 +53,11 @@ def serve(
     """
     look_seldom()
     keep_files_private()
+    last_moment = LastMoment()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
     try:
-        environ = process_environment()
-        for variable, value in (("HOST", options.host), ("PORT", options.port)):
-            if value is not None:
-                environ[variable] = value
-        configure_logging(
-            LogSettings.load(environ),
-            agent=agent_class.name,
-            environ=environ,
-            own=(agent_class.__module__.partition(".")[0],),
-        )
-        warn_of_unknown_settings(agent_class.__module__)
+        environ = _prepared(agent_class, options)
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             settings = DatabaseSettings.load(environ), HomeSettings.load(environ)
             encryption = EncryptionSettings.load(environ)
@@ -82,6 +74,7 @@ def serve(
                     agent_class,
                     AgentSettings.load(environ),
                     default_port=default_port,
+                    last_moment=last_moment,
                     parent=parent if options.exit_with_parent else None,
                 )
             )
@@ -93,7 +86,29 @@ def serve(
         return fail(error.message, EXIT_FAILED)
     except KeyboardInterrupt:
         return 0
+    finally:
+        last_moment.cancel()
     return 0
+
+
+def _prepared(agent_class: type[BaseLangGraphAgent], options: argparse.Namespace) -> dict[str, str]:
+    """The environment with what the arguments say in place of it; logs go where it says from now.
+
+    Raises:
+        SettingsError: A setting of the logs is wrong.
+    """
+    environ = process_environment()
+    for variable, value in (("HOST", options.host), ("PORT", options.port)):
+        if value is not None:
+            environ[variable] = value
+    configure_logging(
+        LogSettings.load(environ),
+        agent=agent_class.name,
+        environ=environ,
+        own=(agent_class.__module__.partition(".")[0],),
+    )
+    warn_of_unknown_settings(agent_class.__module__)
+    return environ
 
 
 def _tending(

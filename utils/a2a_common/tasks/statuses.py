@@ -21,6 +21,7 @@ from utils.errors import (
     StorageFull,
 )
 from utils.events import Failed
+from utils.observability.trace import bound_trace_id
 from utils.persistence.database_failures import StorageHeld
 
 log = structlog.get_logger(__name__)
@@ -105,7 +106,7 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
         parts=[Part(text=failure.message)],
     )
     status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=sentence)
-    return _status(task_id, context_id, status, {ERROR_EXTENSION: error_payload(failure, "")})
+    return _status(task_id, context_id, status, {ERROR_EXTENSION: error_payload(failure, bound_trace_id())})
 
 
 def storage_end(

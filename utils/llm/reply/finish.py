@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from langchain_core.messages import AIMessage
 
@@ -60,8 +62,21 @@ class Ending(StrEnum):
 
 def prompt_blocked(message: AIMessage) -> bool:
     """Whether the provider's filter stopped the request itself: Gemini answers such a one with status 200 and nothing."""
-    feedback = message.response_metadata.get("prompt_feedback")
+    return _blocked(message.response_metadata)
+
+
+def _blocked(metadata: Mapping[str, Any]) -> bool:
+    feedback = metadata.get("prompt_feedback")
     return isinstance(feedback, dict) and bool(feedback.get("block_reason"))
+
+
+def tells_end(metadata: Mapping[str, Any]) -> bool:
+    """Whether the metadata of a piece of an answer says that the answer has ended, for whatever reason.
+
+    OpenAI's Chat Completions API and Gemini say it with `finish_reason`, Anthropic with `stop_reason`, Bedrock with
+    `stopReason`, OpenAI's Responses API with the `status` of the response that its last event holds.
+    """
+    return _blocked(metadata) or any(metadata.get(name) for name in (*_REASONS, "status"))
 
 
 def turn_refused(message: AIMessage) -> bool:
@@ -71,7 +86,7 @@ def turn_refused(message: AIMessage) -> bool:
 
 
 def ending_of(message: AIMessage) -> Ending:
-    """The finish reason of an answer; `WHOLE` where the provider gives none.
+    """The finish reason of an answer; `WHOLE` where the provider gives none: streams without an end do not come this far.
 
     The reason may be repeated in one string: LangChain concatenates the values of several chunks. The most serious
     of several counts.

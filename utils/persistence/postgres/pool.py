@@ -22,7 +22,7 @@ from utils.cancellation import Cancellation
 from utils.errors import StorageError
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
-from utils.persistence.postgres.startup import UNREADABLE, check_server, refusal, unusable
+from utils.persistence.postgres.startup import UNREADABLE, check_server, is_open, refusal, unusable
 from utils.persistence.settings import DatabaseSettings
 
 log = structlog.get_logger(__name__)
@@ -30,6 +30,9 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 Connection = AsyncConnection[tuple[Any, ...]]
 Work = Callable[[Connection], Awaitable[Result]]
+
+SILENT_SECONDS = 2.0
+"""How long a server may take for a new connection before it counts as one that answers nothing; a loaded one takes a fraction."""
 
 RECONNECT_SECONDS = 3.0
 """How long the pool tries to replace a lost connection before the next request begins anew, so that none waits for its back-off."""
@@ -265,6 +268,18 @@ class PostgresPool:
                 await connection.close()
                 raise
             return connection
+
+    async def is_silent(self) -> bool:
+        """Whether the server takes a new connection and answers nothing on it, as one that hangs; one that is away takes none."""
+        try:
+            async with asyncio.timeout(SILENT_SECONDS):
+                connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+        except TimeoutError:
+            return await is_open(self.conninfo)
+        except (psycopg.Error, OSError):
+            return False
+        await connection.close()
+        return False
 
     def channel(self, name: str) -> str:
         """The channel `name` of this agent, as NOTIFY needs it: channels belong to the whole database."""

@@ -18,7 +18,12 @@ WAIT_SECONDS = 0.5
 
 AWAY = (
     "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL does not let this process in. See that it runs and can be "
-    "reached from here, and that the password was not changed; this process goes on by itself then. The log has the details."
+    "reached from here: this process goes on by itself then. If its password was changed, put the new one into DATABASE_URL and "
+    "start this process again. The log has the details."
+)
+SILENT = (
+    "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL takes connections, but answers nothing, as a server that hangs or "
+    "whose disk does. See to its machine; this process goes on by itself when it answers again."
 )
 READ_ONLY = (
     "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL can only be read, as a standby is, or a full one of some "
@@ -54,6 +59,8 @@ class PoolProbe:
         self._running: asyncio.Task[None] | None = None
         self._problem = ""
         self._asked = 0.0
+        self._away = AWAY
+        self._looking: asyncio.Task[None] | None = None
 
     async def problem(self) -> str:
         """What keeps it from being written; that it does not answer, while an answer takes longer than `WAIT_SECONDS`."""
@@ -61,7 +68,15 @@ class PoolProbe:
             self._running = asyncio.create_task(self._ask())
         if self._running is not None:
             await asyncio.wait([self._running], timeout=WAIT_SECONDS)
-        return AWAY if self._running is not None else self._problem
+        if self._running is None:
+            return self._problem
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        return self._away
+
+    async def _look(self) -> None:
+        """Find out why no answer comes: the connections of the pool do not tell."""
+        self._away = SILENT if await self._pool.is_silent() else AWAY
 
     async def _ask(self) -> None:
         try:
@@ -72,7 +87,8 @@ class PoolProbe:
                     held = await _holds(connection, _HELD_QUERY, self._pool.schema)
                     self._problem = HELD if held else ""
         except StorageError:
-            self._problem = AWAY
+            await self._look()
+            self._problem = self._away
         finally:
             self._asked = time.monotonic()
             self._running = None

@@ -77,15 +77,29 @@ async def refusal(error: BaseException, conninfo: str) -> SettingsError:
 
     if isinstance(error, psycopg.ProgrammingError):
         return unusable(UNREADABLE)
-    parts = psycopg.conninfo.conninfo_to_dict(conninfo)
-    hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
-    if (
-        len(hosts) != 1 or not hosts[0] or hosts[0].startswith(("/", "@"))
-    ):  # several, or a socket of this machine
+    place = _place(conninfo)
+    if place is None:
         return unusable(UNREACHABLE)
-    problem = await _knock(hosts[0], str(parts.get("port") or POSTGRES_PORT))
+    problem = await _knock(*place)
     late = isinstance(error, TimeoutError | psycopg.errors.ConnectionTimeout)
     return unusable(problem or (SLOW if late else REFUSED))
+
+
+async def is_open(conninfo: str) -> bool:
+    """Whether something listens at the address of a database; that of a socket of this machine, or of several hosts, counts as open."""
+    place = _place(conninfo)
+    return place is None or await _knock(*place) is None
+
+
+def _place(conninfo: str) -> tuple[str, str] | None:
+    """Host and port of an address; `None` for several of them, or a socket of this machine."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    parts = conninfo_to_dict(conninfo)
+    hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
+    if len(hosts) != 1 or not hosts[0] or hosts[0].startswith(("/", "@")):
+        return None
+    return hosts[0], str(parts.get("port") or POSTGRES_PORT)
 
 
 async def _knock(host: str, port: str) -> str | None:

@@ -99,6 +99,8 @@ class Exchange:
         await _body(self.send, self.wire.opening(request, fault.text), more=True)
         if fault.kind is FaultKind.ERROR_EVENT:
             await _body(self.send, self.wire.error_event())
+        elif fault.kind is FaultKind.ENDED:
+            await _body(self.send, b"")
         elif fault.kind is FaultKind.STALL:
             await self._until_client_leaves()
 
@@ -111,6 +113,9 @@ class Exchange:
             await self._until_client_leaves()
         elif fault.kind is FaultKind.ERROR_EVENT:
             await self.refuse(refusal(self.target.api, FaultKind.SERVER_ERROR))
+        elif fault.kind is FaultKind.ENDED:
+            await _start(self.send, 200, b"application/json")
+            await _body(self.send, b'{"id": "')
         else:
             await _start(self.send, 200, b"application/json", [(b"content-length", b"1000")])
             await _body(self.send, b'{"id": "', more=True)

@@ -24,12 +24,21 @@ class FaultKind(StrEnum):
     EMPTY = "empty"
     NULL_CHOICES = "null_choices"
     BROKEN = "broken"
+    ENDED = "ended"
+    """The body ends in order, in the middle of the answer, as where a proxy or the server's process is ended."""
     STALL = "stall"
     ERROR_EVENT = "error_event"
 
 
 IN_ANSWER = frozenset(
-    {FaultKind.EMPTY, FaultKind.NULL_CHOICES, FaultKind.BROKEN, FaultKind.STALL, FaultKind.ERROR_EVENT}
+    {
+        FaultKind.EMPTY,
+        FaultKind.NULL_CHOICES,
+        FaultKind.BROKEN,
+        FaultKind.ENDED,
+        FaultKind.STALL,
+        FaultKind.ERROR_EVENT,
+    }
 )
 """Faults that show in an answer of status 200; the others are refusals."""
 

@@ -1,0 +1,36 @@
+"""How long a provider asks to wait: read from its refusal, and told to a user. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+_WAIT = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)(ms|s)\b")
+
+_MOMENT = 60.0
+"""Seconds of which nothing more is said than that it is a moment."""
+
+_MANY_MINUTES = 120 * 60.0
+"""Seconds up to which minutes are told, and hours above."""
+
+
+def retry_after(headers: object, text: str) -> float | None:
+    """Seconds that a refusal asks to wait, in its header or else in its text; `None` where it does not say."""
+    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    try:
+        return float(str(value))
+    except ValueError:
+        found = _WAIT.search(text)
+    if found is None:
+        return None
+    return float(found[1]) / (1000 if found[2] == "ms" else 1)
+
+
+def in_words(seconds: float | None) -> str:
+    """A wait in words, rounded up, so that who tries again then is not refused once more; empty where it is but a moment."""
+    if seconds is None or not math.isfinite(seconds) or seconds <= _MOMENT:
+        return ""
+    if seconds <= _MANY_MINUTES:
+        return f"{math.ceil(seconds / 60)} minutes"
+    return f"{math.ceil(seconds / 3600)} hours"
