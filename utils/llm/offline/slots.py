@@ -16,7 +16,7 @@ from utils.llm.offline.words import content_stems, stem, words
 
 _WORD = r"[^\s,.?!;:\"“”]+"
 _LONGEST = 4
-_SHOWN = re.compile(rf"(?<=\S\s)([A-Z\d]{_WORD}(?:\s+[A-Z]{_WORD})*)|[\"“`]([^\"”`]+)[\"”`]")
+_SHOWN = re.compile(rf"(?<=\S\s)([A-Z\d]{_WORD}(?:\s+[A-Z]{_WORD}){{0,8}})|[\"“`]([^\"“”`]+)[\"”`]")
 _ARTICLES = ("the", "a", "an", "my", "our")
 
 

@@ -7,7 +7,7 @@ from posixpath import dirname, join, normpath
 from urllib.parse import urljoin, urlsplit
 
 _LINK = re.compile(
-    r"(?P<text>\[(?:[^\]\n]|\n(?!\s*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
+    r"(?P<text>\[(?:[^\[\]\n]|\n(?![^\S\n]*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
 )
 
 
