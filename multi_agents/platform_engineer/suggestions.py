@@ -36,7 +36,7 @@ _FRAME = """
 """
 _FRAMING = frozenset(map(stem, _FRAME.split()))
 """Words of asking, and of what is asked rather than what about."""
-_SENTENCE_END = re.compile(r"[.?!]+\s*$")
+_SENTENCE_END = re.compile(r"(?<![.?!])[.?!]++\s*$")
 
 
 def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most: int = MOST) -> list[str]:

@@ -54,7 +54,7 @@ ERROR_IN_ANSWER = "openai.error-in-answer"
 
 
 _UNREADABLE_GOOGLE = "google.genai.errors.UnknownApiResponseError"
-_PICTURE = re.compile(r"^(responseerror\(code=['\"])?(\w+_image|image_\w+)\w*\b")
+_PICTURE = re.compile(r"^(responseerror\(code=['\"])?(\w{1,80}_image|image_\w)\w*\b")
 """OpenAI's codes for a picture that it cannot process: invalid_image, image_parse_error, unsupported_image_media_type and others."""
 _SETTING = re.compile(
     r"un(known|supported|recognized) (parameter|request argument)|invalid schema|max_(completion_|output_)?tokens"

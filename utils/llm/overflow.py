@@ -32,7 +32,7 @@ OVERFLOWS: tuple[Overflow, ...] = (
     # "However, you requested 9,000 tokens", "your request has 9,000 input tokens", "your messages resulted in …"
     _says(
         "vllm maximum context length",
-        r"maximum context length (?:is|of) [\d,]+(?: tokens?)?\W+(?:(?:however|but|and)\W+)?"
+        r"maximum context length (?:is|of) [\d,]+(?: tokens?)?\W{1,20}(?:(?:however|but|and)\W{1,20})?"
         r"(?:you|your|the|it|this)?\b.{0,60}?(?:request|result|input|prompt|messages)",
     ),
     _says("litellm exceeds maximum context length", r"exceed(?:s|ed)? .{0,40}maximum context length"),

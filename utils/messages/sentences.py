@@ -25,7 +25,7 @@ _JOINT = re.compile(
 )
 """Between two things that one sentence asks: "where is it stored and how do I back it up"."""
 _ASKS = re.compile(
-    rf"\?\W*$|(?:^\W*(?:(?:and|also|plus|but|so|then)\s+)*|[,;:(]\s*|\b{_TOLD}\s+(?:\w+\s+){{0,3}}?){_OPENERS}\b"
+    rf"\?\W{{0,40}}$|(?:^\W*(?:(?:and|also|plus|but|so|then)\s+)*|[,;:(]\s*|\b{_TOLD}\s+(?:\w+\s+){{0,3}}?){_OPENERS}\b"
     rf"|^\W*(?:{_VERBS}|(?:please\s+)?(?:show|tell|explain|describe|list|give|turn|switch|set|change|add"
     r"|remove|delete|install|configure|run|start|stop|find))\b",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ _NO_ORDER = (
     r"|took|came|became|left|built|bought|works?|seems?|looks?|makes?|was|am|whats|hows|wheres|whos|whens|dont|cant|show|tell|give|list|explain|describe|whether|find|search|read|look|check|\w+ed|\w+ing|\w+ly"
 )
 _ORDER = re.compile(
-    rf"^\W*(?:(?:please|kindly|now|then|also)\W+)*(?!(?:{_NO_ORDER})\b)[a-z][a-z-]+\s+"
+    rf"^\W*(?:(?:please|kindly|now|then|also)\W+){{0,8}}(?!(?:{_NO_ORDER})\b)[a-z][a-z-]+\s+"
     r"(?:the|an?|my|our|your|all|every\w*|it|them|me|us|this|that|these|those)\b",
     re.IGNORECASE,
 )

@@ -20,7 +20,7 @@ _ISSUED = (
     r"AIza[0-9A-Za-z_-]{30,}|GOCSPX-[A-Za-z0-9_-]{16,}|ya29\.[A-Za-z0-9_-]{16,}|\b1//0[A-Za-z0-9_-]{30,}",  # Google
     r"xox[abeoprs]-[A-Za-z0-9-]{10,}|xoxe\.[A-Za-z0-9.-]{10,}|xapp-[A-Za-z0-9-]{10,}",  # Slack
     r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Za-z0-9/_-]{10,}",
-    r"(?<=/api/webhooks/)[0-9]{10,}/[A-Za-z0-9_-]{20,}",  # Discord
+    r"(?<=/api/webhooks/)[0-9]{10,40}/[A-Za-z0-9_-]{20,}",  # Discord
     r"(?<=\.webhook\.office\.com/)webhookb2/[A-Za-z0-9@/_-]{20,}",  # Teams
     r"\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",  # Discord
     r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",  # Telegram
@@ -40,7 +40,7 @@ _ISSUED = (
     r"\bdapi[a-f0-9]{32}|\bdp\.[a-z]{2,5}\.[A-Za-z0-9._-]{30,}|\bfo1_[A-Za-z0-9_-]{20,}|\bFlyV1 [A-Za-z0-9_,+/=-]{20,}",
     r"HRKU-[A-Za-z0-9_-]{20,}|PMAK-[A-Za-z0-9-]{20,}|\bpul-[a-f0-9]{40}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}",
     r"pscale_[a-z]{2,5}_[A-Za-z0-9_.-]{20,}|\bsb(?:p|_secret)_[A-Za-z0-9_]{20,}|\bvc[pk]_[A-Za-z0-9]{20,}",
-    r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON web tokens
+    r"eyJ(?:[A-Za-df-z0-9_-]|e(?!y)|ey(?!J)){8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON web tokens
     r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z ]*-----)?",
     r"\bpe_[A-Za-z0-9_-]{40,}",  # our own API keys
 )

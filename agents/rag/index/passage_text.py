@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_LINK_TARGET = re.compile(r"(?<=\])\((?:<[^>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+\"[^\"]*\")?\)")
+_LINK_TARGET = re.compile(r"(?<=\])\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+\"[^\"]*\")?\)")
 _RULES = re.compile(r"^[|:\- ]+$", re.MULTILINE)
 
 

@@ -32,7 +32,7 @@ _DEEPEST_PARSED = 5_000
 """Nesting past which tags are left out before the page is parsed: the parser's time grows with the square of it, to a minute at 100,000."""
 _LONGEST_TAG = 2_000
 _TAG = re.compile(
-    rf"<(script|style|textarea|title)\b.*?(?:</\1[^>]*>|\Z)|<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w:-]{{0,50}})[^>]{{0,{_LONGEST_TAG}}}>",
+    rf"<(script|style|textarea|title)\b.*?(?:</\1\b|\Z)|<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w:-]{{0,50}})[^>]{{0,{_LONGEST_TAG}}}>",
     re.IGNORECASE | re.DOTALL,
 )
 """A tag; or what holds no tags, as a whole: text that is no markup, such as a script, and a comment."""

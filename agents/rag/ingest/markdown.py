@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---(?:\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*+(.+)$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _KINDS = {
     "fence": BlockKind.CODE,
     "code_block": BlockKind.CODE,
@@ -69,7 +69,7 @@ def _front_matter(text: str) -> tuple[str | None, str]:
     if not found:
         return None, text
     title = _FRONT_TITLE.search(found[1])
-    return (title[1].strip("\"'") if title else None), text[found.end() :]
+    return (title[1].strip().strip("\"'") if title else None), text[found.end() :]
 
 
 def _add_block(builder: DocumentBuilder, token: Token, lines: Sequence[str]) -> None:

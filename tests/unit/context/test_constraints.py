@@ -98,3 +98,11 @@ def test_of_too_many_pins_the_newest_stay():
     kept = within(pins, 100, COUNTER)
     assert kept == pins[-len(kept) :]
     assert sum(map(COUNTER.text, kept)) <= 100
+
+
+@pytest.mark.timeout(
+    60
+)  # what could be read as one word or as two took twice as long with each time it was said
+@pytest.mark.parametrize("said", ["and also ", "please ", "important: ", "by the way, "])
+def test_a_sentence_that_begins_many_times_is_no_rule_soon(said):
+    assert pinned((said * 40)[:280] + "x") == []

@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from tests.eval.routing_tools import tools_of
 from tests.unit.llm_offline.support import NOW, Desk
-from utils.llm.offline.legible import LONGEST_GAP, READ
+from utils.llm.offline.legible import LONGEST_GAP, LONGEST_WORD, READ
 from utils.llm.offline.plan import NOT_ALL_READ
 from utils.llm.offline.reply import CUT, reply
 from utils.llm.offline.similarity import Similarity
@@ -39,6 +39,51 @@ def test_a_request_of_millions_of_characters_is_answered_and_the_answer_says_tha
     unit, tools
 ):
     assert answer(unit * (MEGABYTES // len(unit)), tools).startswith(CUT)
+
+
+@pytest.mark.timeout(60)  # some of them took minutes
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "e/f ",
+        "a/b and ",
+        "'a' ",
+        "“a ",
+        "“a” ",
+        "1 ",
+        "#1, ",
+        "? ",
+        "( ",
+        "a\u3000",
+        "a_b-",
+        "x Abc Abc- ",
+        "no prs, ",
+        "which issue is ",
+        "who most ",
+        "where is a ",
+        "please ",
+        "then ",
+        "thanks for a ",
+        "compare between ",
+    ],
+)
+def test_a_hostile_request_is_answered_by_the_platform_and_by_an_agent(unit):
+    for agent in ("supervisor", "github"):
+        bound = specs([payload(tool) for tool in tools_of(agent)])
+        assert reply([HumanMessage(unit * (READ // len(unit)))], bound, Similarity(None), NOW)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"thanks for {'a' * LONGEST_WORD}!",
+        f"List the issues of {'a_' * 200}.",
+        "ask " + "Abc " * 100 + "Abc-",
+    ],
+)
+def test_a_name_that_could_be_read_in_many_ways_is_read_in_one(text, tools):
+    assert reply([HumanMessage(text)], tools, Similarity(None), NOW)
 
 
 @pytest.mark.timeout(60)

@@ -9,7 +9,7 @@ from utils.context.rules.language import VALUE, LanguageRules, patterns
 _OPENING = (
     r"^\W*(?:\d+[.)]\s*)?(?:(?:and|but|also|so|please|pls|kindly|important|note|remember|reminder|rule(?: \d+)?|ps|btw|"
     r"by the way|one more thing|another thing|fyi|ok|okay|hi|hello|hey|thanks|first|second|secondly|finally|just|"
-    r"as a rule|in general|generally|again|and also|oh|well)\b[\s:,;.!-]*)*"
+    r"as a rule|in general|generally|again|oh|well)\b[\s:,;.!-]*)*"
 )
 _OWNED = (
     r"(?:id|name|email|e-mail|account|team|username|user|time ?zone|repo|repository|cluster|namespace|project|"

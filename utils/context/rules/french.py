@@ -44,7 +44,7 @@ _STATES = (
     r"\b(?:dans )?(?:(?:toutes )?(?:tes|vos)|chaque|toutes les) réponses?\b(?! (?:était|étaient|est fausse))",
     r"^(?!.*\b(?:quelqu|a été|a fait|il a|on a)\b).*\bsans (?:mon|ma\b|notre|me\b|m['’]|nous|demander|autorisation|validation|accord|prévenir|"
     r"permission|confirmation)",
-    r"\b(?:demande|préviens|avertis|consulte|interroge|demandez|prévenez|avertissez|consultez)(?:-\w+)*\b.*\b(?:avant|d['’]abord|chaque fois)\b",
+    r"\b(?:demande|préviens|avertis|consulte|interroge|demandez|prévenez|avertissez|consultez)(?:-\w+){0,3}\b.*\b(?:avant|d['’]abord|chaque fois)\b",
     r"\bavant (?:de|d['’]|chaque|tou\w+)\b.*\b(?:demande|préviens|consulte|attends|confirme|avertis|prévenez|demandez|attendez)",
     r"^^(?:moi,? )?je (?:préfère|préférerais)\b(?! (?:le|la|les) (?:premi|deuxi|second|dernièr|trois|autre))",
     r"^^je (?:veux|souhaite|voudrais) (?:toujours|uniquement|que (?:tu|vous|toutes|tous|chaque|les réponses|tes)|des réponses|tes réponses)",

@@ -25,10 +25,12 @@ def links_in_words(text: str) -> str:
 
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
 _HALF_NAMED = re.compile(
-    rf"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!(?:{part('compound')})-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
+    rf"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!(?:{part('compound')})-)([A-Za-z]{part('separated')})(?![\w/.])"
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
 _ADDRESSES = re.compile(r"https?://\S+")
+_GAPS = re.compile(r"  +")
+"""Many names in a row leave as many blanks, which `legible` has not seen."""
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +42,7 @@ def masked(text: str) -> str:
         text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
     elif FORMS["has"].search(text):
         text = _HALF_NAMED.sub(" ", text)
-    text = text.replace(entities.path(text) or "\0", "file")
+    text = _GAPS.sub(" ", text.replace(entities.path(text) or "\0", "file"))
     text = FORMS["sought"].sub(r"\1 something", without_denied(text))
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 

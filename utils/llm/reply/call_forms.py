@@ -67,25 +67,26 @@ _FULL_WIDTH = str.maketrans({"\uff5c": "|", "\u2581": "_"})  # DeepSeek's contro
 _JSON = json.JSONDecoder(strict=False)
 
 _BEFORE_ARGUMENTS = re.compile(
-    r"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*+(?:to=)?(?:function<\|tool_sep\|>)?"
+    r"(?:<\|start\|>assistant)?(?:<\|channel\|>\w++)?\s*+(?:to=)?(?:function<\|tool_sep\|>)?"
     r"(?P<name>[\w.:/-]+?)"
     r"(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?(?:<\|channel\|>\w+)?(?:<\|tool_sep\|>|<\|tool_call_argument_begin\|>)?"
     r"\s*+(?:<\|constrain\|>)?(?:(?:json|code)(?=\s|<))?\s*+(?:<\|message\|>)?\(?\s*+(?:```(?:json)?\s*+)?(?=\{)"
 )
 _AFTER_ARGUMENTS = re.compile(r"\s*(?:\)|```)")
+_CLOSING = re.compile(r"\s*</(?:function|invoke)>")
 _XML = re.compile(
-    r"""<(?:function|invoke)(?:=|\s+name=)["']?(?P<name>[\w.:/-]+)["']?(?P<attributes>[^>]*?)(?P<closed>/)?>""",
+    r"""<(?:function|invoke)(?:=|\s+name=)["']?(?P<name>[\w.:/-]++)["']?(?P<attributes>[^>]*?)(?P<closed>/)?>""",
 )
 _XML_END = re.compile(r"</(?:function|invoke)>|(?=</?tool_calls?>)|\Z")
 _PARAMETER = re.compile(
-    r"""\s*<parameter(?:=|\s+name=)["']?(?P<key>[\w-]+)["']?[^>]*>(?P<value>.*?)"""
+    r"""\s*<parameter(?:=|\s+name=)["']?(?P<key>[\w-]++)["']?[^>]*>(?P<value>.*?)"""
     r"""(?:</parameter>|(?=<parameter[= ]|</(?:function|invoke|tool_call)>)|\Z)""",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
 _GLM = re.compile(r"(?P<name>[\w.-]+)\s*(?=<arg_key>)")
 _GLM_PAIR = re.compile(
-    r"\s*<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>", re.DOTALL
+    r"\s*<arg_key>(?P<key>[^<]*)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>", re.DOTALL
 )
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 
@@ -155,7 +156,7 @@ def _xml(text: str, opened: re.Match[str]) -> tuple[list[Mapping[str, Any]], int
     inner = opened.end() + len(text[opened.end() :]) - len(text[opened.end() :].lstrip())
     if text.startswith("{", inner):
         arguments, at = json_value(text, inner)
-        closing = re.compile(r"\s*</(?:function|invoke)>").match(text, at)
+        closing = _CLOSING.match(text, at)
         return [{"name": opened["name"], "arguments": arguments}], closing.end() if closing else at
     arguments, at = {}, opened.end()
     while parameter := _PARAMETER.match(text, at):

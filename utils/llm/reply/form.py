@@ -30,7 +30,7 @@ FORM_CUT = (
 )
 REFUSED = "The model refused to answer: {words}"
 
-_FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*)```\s*", re.DOTALL)
 _MOST_REASONS = 5
 _LONGEST_REASON = 200
 _LONGEST_REFUSAL = 500

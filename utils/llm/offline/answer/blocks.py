@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"^#{1,6}\s++(.*)$")
 
 
 class Kind(Enum):
@@ -71,7 +71,7 @@ def _parser() -> MarkdownIt:
 def heading_text(block: Block) -> str:
     """The words of a heading."""
     match = _HEADING.match(block.text)
-    return match[1] if match else block.text
+    return match[1].rstrip("#").rstrip() if match else block.text
 
 
 def demoted(markdown: str, levels: int = 1) -> str:
@@ -86,7 +86,7 @@ def demoted(markdown: str, levels: int = 1) -> str:
 
 
 _LINK = re.compile(
-    r"(?P<text>\[(?:[^\]\n]|\n(?!\s*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
+    r"(?P<text>\[(?:[^\[\]\n]|\n(?![^\S\n]*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
 )
 
 

@@ -67,11 +67,11 @@ OTHERS = 2
 """Sections that are linked."""
 LEFT_OUT = "\u2026"
 """Stands for what is left out of a section."""
-_PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
+_PICTURE = re.compile(r"!\[[^\[\]]*\]\([^()\s]*\)")
 _DIAGRAM = re.compile(r"```mermaid\b")
 SEE_ALSO = "See also:"
 _SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
-_CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
+_CRUMB = re.compile(r"(?<![^\S\n])[^\S\n]*+(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
 """Between the title and the headings of a place: a single angle."""
 NOTHING = "I found nothing about that in the documents."
