@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+VALID = (timedelta(hours=-1), timedelta(days=60))
+
 
 class Made(NamedTuple):
     """A certificate and its key, as PEM."""
@@ -35,11 +37,21 @@ class Authority:
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "An authority of the test")])
         self.root = self._made(self._name, self._key, ca=True)
 
-    def issue(self, name: str) -> Made:
+    def issue(self, name: str, valid: tuple[timedelta, timedelta] = VALID) -> Made:
+        """A certificate that is valid from and until so long after now."""
         key = ec.generate_private_key(ec.SECP256R1())
-        return self._made(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key, ca=False)
+        return self._made(
+            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key, ca=False, valid=valid
+        )
 
-    def _made(self, name: x509.Name, key: ec.EllipticCurvePrivateKey, *, ca: bool) -> Made:
+    def _made(
+        self,
+        name: x509.Name,
+        key: ec.EllipticCurvePrivateKey,
+        *,
+        ca: bool,
+        valid: tuple[timedelta, timedelta] = VALID,
+    ) -> Made:
         now = datetime.now(UTC)
         names = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
         certificate = (
@@ -48,8 +60,8 @@ class Authority:
             .issuer_name(self._name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(hours=1))
+            .not_valid_before(now + valid[0])
+            .not_valid_after(now + valid[1])
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
             .sign(self._key, hashes.SHA256())

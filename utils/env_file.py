@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from utils.errors import SettingsError
 
@@ -21,19 +22,58 @@ def read_env_file(file: Path) -> dict[str, str]:
     Raises:
         SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed. Never shows a value.
     """
+    from dotenv.main import resolve_variables
+
+    found = [(line.key, line.value) for line in _lines(file) if line.key is not None]
+    resolved = resolve_variables(found, override=True)
+    return {name: value for name, value in resolved.items() if value is not None}
+
+
+class Repeated(NamedTuple):
+    """A variable that a file sets more than once.
+
+    Attributes:
+        name: What it is called.
+        lines: Where, counted from 1; the last line counts.
+        file: Name of the file.
+    """
+
+    name: str
+    lines: Sequence[int]
+    file: str
+
+    @property
+    def sentence(self) -> str:
+        """What is said of it, without a value."""
+        first = ", ".join(map(str, self.lines[:-1]))
+        return (
+            f"The file {self.file} sets {self.name} on the lines {first} and {self.lines[-1]}: the last one counts. "
+            "Remove the others."
+        )
+
+
+def repeated_in(file: Path) -> list[Repeated]:
+    """The variables that a file sets more than once, in order.
+
+    Raises:
+        SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed.
+    """
+    places: dict[str, list[int]] = {}
+    for line in _lines(file):
+        if line.key is not None:
+            places.setdefault(line.key, []).append(_number(line))
+    return [Repeated(name, lines, file.name) for name, lines in places.items() if len(lines) > 1]
+
+
+def _lines(file: Path) -> Iterator[Binding]:
     from io import StringIO
 
-    from dotenv.main import resolve_variables
     from dotenv.parser import parse_stream
 
-    found: list[tuple[str, str | None]] = []
     for line in parse_stream(StringIO(_text(file))):
         if line.error or (line.key is not None and line.value is None):
             raise SettingsError(file.name, _sentence(file.name, line))
-        if line.key is not None:
-            found.append((line.key, line.value))
-    resolved = resolve_variables(found, override=True)
-    return {name: value for name, value in resolved.items() if value is not None}
+        yield line
 
 
 def _text(file: Path) -> str:
@@ -49,12 +89,16 @@ def _text(file: Path) -> str:
 
 def _sentence(name: str, line: Binding) -> str:
     """What is wrong with a line, without what it sets: that may be a secret."""
-    written = line.original.string
-    before = written[: len(written) - len(written.lstrip())]
-    number = line.original.line + len(_NEW_LINE.findall(before))
-    named = _NAMED.match(written)
+    named = _NAMED.match(line.original.string)
     if named:
         why = f"the quotes around the value of {named[1]} are not closed, or something follows them"
     else:
         why = "it is neither NAME=VALUE nor a comment"
-    return f"Line {number} of the file {name} cannot be read: {why}. Correct it, or begin it with #."
+    return f"Line {_number(line)} of the file {name} cannot be read: {why}. Correct it, or begin it with #."
+
+
+def _number(line: Binding) -> int:
+    """Where it stands; empty lines before it belong to it."""
+    written = line.original.string
+    before = written[: len(written) - len(written.lstrip())]
+    return line.original.line + len(_NEW_LINE.findall(before))

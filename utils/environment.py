@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from utils.env_file import read_env_file
+from utils.env_file import Repeated, read_env_file, repeated_in
 from utils.errors import SettingsError
 
 
@@ -66,6 +66,16 @@ def env_file(folder: Path | None = None) -> dict[str, str]:
     """
     file = (folder or Path.cwd()) / ".env"
     return read_env_file(file) if file.is_file() else {}
+
+
+def repeated_variables(folder: Path | None = None) -> list[Repeated]:
+    """What the `.env` file in `folder` (default: here) sets more than once.
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    file = (folder or Path.cwd()) / ".env"
+    return repeated_in(file) if file.is_file() else []
 
 
 def process_environment(folder: Path | None = None) -> dict[str, str]:

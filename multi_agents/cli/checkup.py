@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -27,9 +28,11 @@ from multi_agents.cli.settings_groups import (
 )
 from multi_agents.cli.start_check import check_start
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.server.certificate_watch import served_dates
 from utils.a2a_common.server.https import https_options
 from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
+from utils.environment import repeated_variables
 from utils.errors import SettingsError, StorageError, StorageFull
 from utils.memory.settings import MemorySettings
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
@@ -113,6 +116,7 @@ async def check_settings(agents_file: Path) -> list[Finding]:
         Finding("settings", "wrong" if one.suspicious and one.in_file else "note", one.sentence)
         for one in unknown
     ]
+    found += [Finding("settings", "note", one.sentence) for one in repeated_variables()]
     if not any(one.level == "wrong" for one in found):
         found.append(Finding("settings", "ok", "every setting can be read"))
     return found
@@ -211,6 +215,12 @@ def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:
             yield Finding(
                 "https", "ok", "TLS_CERT_FILE and TLS_KEY_FILE belong together; `serve` speaks HTTPS"
             )
+        now = datetime.now(UTC)
+        for each in served_dates(ServerSettings.load(environ)):
+            if wrong := each.wrong(now):
+                yield Finding("https", "wrong", wrong)
+            elif soon := each.soon(now):
+                yield Finding("https", "note", soon)
     except SettingsError as error:
         yield Finding("https", "wrong", error.message)
 

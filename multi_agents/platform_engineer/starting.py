@@ -31,10 +31,13 @@ class Starting:
 
     def readiness(self) -> Readiness:
         """Ready once every agent is up; one that stays down is waited for until that time is over, and then done without."""
-        missing = tuple(agent.name for agent in self._registry.agents if not agent.reachable)
-        if not missing:
+        away = [agent for agent in self._registry.agents if not agent.reachable]
+        if not away:
             return Readiness(ready=True)
-        down = ", ".join(missing)
+        missing = tuple(agent.name for agent in away)
+        down = ", ".join(
+            f"{agent.name} ({agent.refused.rstrip('.')})" if agent.refused else agent.name for agent in away
+        )
         if self._left or not self._registry.looked_at_all:
             return Readiness(ready=False, detail=f"waiting for {down}", without=missing)
         return Readiness(ready=True, detail=f"without {down}", without=missing)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from utils.auth.settings import AuthMode, AuthSettings
 from utils.errors import SettingsError
+from utils.net.addresses import http_url
 from utils.net.loopback import is_loopback
 
 
 def is_exposed(host: str) -> bool:
     """Whether other machines reach what listens at this address."""
-    return not is_loopback(f"http://[{host}]" if ":" in host else f"http://{host}")
+    return not is_loopback(http_url(host))
 
 
 def check_exposure(host: str, settings: AuthSettings, note: str = "") -> None:

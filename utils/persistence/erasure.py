@@ -29,6 +29,7 @@ from utils.persistence.owned_tables import (
     rows_in,
     tables_in,
 )
+from utils.persistence.task_log_schema import check_not_newer
 
 if TYPE_CHECKING:
     from utils.persistence.postgres.pool import Connection, PostgresPool
@@ -172,8 +173,10 @@ def erase_in_files(home: Path, person: Person, *, dry: bool) -> Erased:
     """Erase it in the files of a folder that no other process uses, turns that wait for a process included; with `dry` only tell.
 
     Raises:
-        StorageError: A file cannot be read or written.
+        StorageError: A file cannot be read or written, or a later version wrote it, which may keep more than is known here.
     """
+    for (version,) in rows_in(home / "tasks.sqlite", "tasks", "PRAGMA user_version"):
+        check_not_newer(version)
     tasks = rows_in(home / "tasks.sqlite", "tasks", TASKS)
     remote = rows_in(home / "contexts.sqlite", "remote_contexts", REMOTE)
     plan = planned(person, tasks, set(), remote)

@@ -43,6 +43,19 @@ DROP TABLE task_chunks;
 """
 
 
+def check_not_newer(version: int) -> None:
+    """Refuse the file of a later version.
+
+    Raises:
+        StorageError: Says what to do.
+    """
+    if version > VERSION:
+        raise StorageError(
+            "The file tasks.sqlite in PLATFORM_ENGINEER_HOME was written by a later version of this service. Start "
+            "that version, or move the file away to start without what it holds."
+        )
+
+
 def prepare(db: sqlite3.Connection) -> None:
     """Create the tables, or bring those of an earlier version to this one, all or nothing.
 
@@ -52,11 +65,7 @@ def prepare(db: sqlite3.Connection) -> None:
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return
-    if version > VERSION:
-        raise StorageError(
-            "The file tasks.sqlite in PLATFORM_ENGINEER_HOME was written by a later version of this service. Start "
-            "that version, or move the file away to start without what it holds."
-        )
+    check_not_newer(version)
     db.execute("BEGIN IMMEDIATE")
     try:
         old = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'task_chunks'").fetchone()

@@ -40,6 +40,7 @@ from utils.a2a_common.client.agents_file import (
     with_trust,
 )
 from utils.auth.settings import TrustSettings
+from utils.environment import repeated_variables
 from utils.errors import SettingsError
 from utils.persistence.out_of_sight import told_of
 from utils.persistence.private import LOGS, keep_files_private, make_private
@@ -222,7 +223,10 @@ async def _unknown(entries: Iterable[AgentEntry], own: Sequence[OwnSettings]) ->
     """Warnings of names that look like settings and are none; found out while the processes start."""
     told = await settings_of_agents(entries)
     found = [*unknown_settings(told.names), *unknown_own_settings(told.names, own)]
-    return [one.sentence for one in found if one.suspicious]
+    return [
+        *(one.sentence for one in found if one.suspicious),
+        *(one.sentence for one in repeated_variables()),
+    ]
 
 
 def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:

@@ -11,6 +11,7 @@ from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.protocol.exchange import ExchangeFor
 from utils.a2a_common.protocol.shares import Shares
 from utils.a2a_common.protocol.trust import Trust
+from utils.net.addresses import http_url
 
 AGENTS_FILE = ROOT / "agents" / "agents.yaml"
 SUPERVISOR_PORT = 8000
@@ -58,8 +59,7 @@ class Planned:
     @property
     def url(self) -> str:
         """Where it is reached from this machine."""
-        host = HOST if self.host in ANY_ADDRESS else self.host
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        return http_url(HOST if self.host in ANY_ADDRESS else self.host, self.port)
 
 
 @dataclass(frozen=True, slots=True)

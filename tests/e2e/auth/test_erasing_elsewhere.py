@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,14 @@ async def test_a_wrong_folder_is_named_and_not_made(tmp_path: Path, agents: Path
     assert missed.code == 2
     assert f"{wrong}, which does not exist" in missed.err
     assert not wrong.exists()
+
+
+async def test_what_a_later_version_wrote_is_refused_and_stays_whole(tmp_path: Path, agents: Path) -> None:
+    """It may keep more of a person than this version knows."""
+    await talked(tmp_path, "bob", "")
+    with closing(sqlite3.connect(tmp_path / "github" / "tasks.sqlite")) as db:
+        db.execute("PRAGMA user_version = 99")
+    refused = await erased(tmp_path, agents, "bob")
+    assert refused.code == 2
+    assert "was written by a later version of this service" in refused.err
+    assert files_with(tmp_path, WORDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,19 @@ async def test_doctor_tells_of_a_certificate_that_can_be_used(tmp_path: Path):
     assert [line for line in told(done, "ok") if "HTTPS" in line] == [
         "TLS_CERT_FILE and TLS_KEY_FILE belong together; `serve` speaks HTTPS"
     ]
+
+
+@pytest.mark.parametrize(
+    ("until", "level", "code", "part"),
+    [
+        (timedelta(minutes=-1), "wrong", 2, "the certificate of TLS_CERT_FILE has expired on "),
+        (timedelta(days=3), "note", 0, "the certificate of TLS_CERT_FILE expires on "),
+    ],
+)
+async def test_doctor_tells_of_a_certificate_that_clients_refuse_or_soon_will(
+    tmp_path: Path, until: timedelta, level: str, code: int, part: str
+):
+    files = Authority().issue("one", (timedelta(days=-60), until)).files(tmp_path, "one")
+    done = await run("doctor", "--json", home=tmp_path, **dict(zip(PAIR, files, strict=True)))
+    assert done.code == code
+    assert [line for line in told(done, level) if line.startswith(part)]

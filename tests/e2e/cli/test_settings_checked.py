@@ -164,6 +164,37 @@ async def test_an_agent_logs_the_names_that_look_like_a_settings(tmp_path):
     ]
 
 
+TWICE = "GITHUB_TOKEN=first-secret\n\nLLM_MAX_RETRIES=1\nexport GITHUB_TOKEN=second-secret\n"
+TOLD = "The file .env sets GITHUB_TOKEN on the lines 1 and 4: the last one counts. Remove the others."
+
+
+async def test_doctor_notes_a_name_that_the_env_file_sets_twice_and_shows_no_value(tmp_path):
+    (tmp_path / ".env").write_text(TWICE)
+    done = await run("doctor", "--json", home=tmp_path)
+    assert TOLD in told(done, "note")
+    assert "secret" not in done.out
+
+
+async def test_an_agent_that_is_refused_says_so_as_an_event_of_its_log_too(tmp_path):
+    (tmp_path / ".env").write_text(TWICE)
+    done = await run_agent(SUPERVISOR, home=tmp_path, LOG_FORMAT="json", MODEL_PRICES="foo")
+    *events, sentence = done.err.splitlines()
+    by_name = {one["event"]: one for one in map(json.loads, events)}
+    assert by_name["agent.not_started"]["reason"] == sentence
+    assert (by_name["agent.not_started"]["level"], by_name["agent.not_started"]["exit_code"]) == ("error", 2)
+    assert (by_name["setting.repeated"]["name"], by_name["setting.repeated"]["lines"]) == (
+        "GITHUB_TOKEN",
+        [1, 4],
+    )
+    assert "secret" not in done.err
+
+
+async def test_up_says_which_names_the_env_file_sets_twice(tmp_path):
+    (tmp_path / ".env").write_text(TWICE)
+    async with Scene(tmp_path).up() as (_, lines, _):
+        assert TOLD in lines.splitlines()
+
+
 async def test_up_says_which_names_it_does_not_know(tmp_path):
     (tmp_path / ".env").write_text("RAG_SOURCE=none\nSSL_CERT_FILE=/x\n")
     async with Scene(tmp_path).up() as (_, lines, _):

@@ -126,6 +126,17 @@ async def test_an_agent_whose_certificate_is_not_trusted_is_told_nothing(house: 
     assert "Its certificate is not trusted" in said[0]
 
 
+async def test_readiness_says_of_an_agent_that_its_certificate_is_why_it_is_not_reached(house: House) -> None:
+    settings = {**house.client(house.ours), **AT_ONCE, "TLS_CA_FILE": ""}
+    async with (
+        keys_agent(house.agent()) as (agent, _),
+        supervising({"keys": agent}, model([]), settings) as url,
+        httpx.AsyncClient(trust_env=False) as http,
+    ):
+        said = (await http.get(f"{url}/readyz")).text
+    assert "keys (Its certificate is not trusted: " in said
+
+
 @pytest.mark.long
 async def test_the_port_answers_nothing_to_a_client_without_a_certificate_of_the_named_authority(
     house: House,

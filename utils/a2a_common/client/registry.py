@@ -56,12 +56,14 @@ class SubAgent:
         url: Where its card is read.
         card: The newest card, kept when the agent goes down; `None` before the first.
         reachable: Whether the last look succeeded.
+        refused: What is wrong with a certificate, its or ours, where the last look failed by that.
     """
 
     name: str
     url: str
     card: AgentCard | None = None
     reachable: bool = False
+    refused: str = ""
 
     @property
     def description(self) -> str:
@@ -274,10 +276,10 @@ class SubAgentRegistry:
                 await doubt.wait(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
 
     async def _look(self, name: str, http: httpx.AsyncClient) -> None:
-        card = await self._fetch(name, http)
+        card, refused = await self._fetch(name, http)
         known = self._agents[name]
         changed = card is not None and card != known.card
-        fresh = replace(known, card=card or known.card, reachable=card is not None)
+        fresh = replace(known, card=card or known.card, reachable=card is not None, refused=refused)
         if fresh.reachable != known.reachable:
             log.info("sub_agent.reachable" if fresh.reachable else "sub_agent.unreachable", agent=name)
         self._agents = {**self._agents, name: fresh}
@@ -297,22 +299,23 @@ class SubAgentRegistry:
         except StorageError as error:  # the card is known all the same, until the next restart
             log.warning("sub_agent.card_not_stored", reason=error.code)
 
-    async def _fetch(self, name: str, http: httpx.AsyncClient) -> AgentCard | None:
+    async def _fetch(self, name: str, http: httpx.AsyncClient) -> tuple[AgentCard | None, str]:
+        """Its card, or why a certificate was refused."""
         try:
             async with asyncio.timeout(_CARD_SECONDS):
                 card = await fetch_card(http, self._agents[name].url)
-            return card if self._is_taken(name, card) else None
+            return (card if self._is_taken(name, card) else None), ""
         except PeerLimitExceeded as error:
             log.warning("sub_agent.card_refused", agent=name, reason=error.message)
-            return None
+            return None, ""
         except CertificateRefused as error:
             first = self._agents[name].reachable or not self._looked[name].is_set()
             tell = log.warning if first else log.debug
             tell("sub_agent.certificate_refused", agent=name, reason=error.message)
-            return None
+            return None, error.message
         except (PeerError, TimeoutError) as error:
             log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)
-            return None
+            return None, ""
 
     def _is_taken(self, name: str, card: AgentCard) -> bool:
         """Whether a card has the signature that its agent's cards must have."""

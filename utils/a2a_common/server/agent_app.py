@@ -16,6 +16,7 @@ from utils.a2a_common.server.agent_storage import (
 )
 from utils.auth.exposure import check_exposure
 from utils.errors import SettingsError
+from utils.net.addresses import http_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ def made(
     listening = settings.server
     port = default_port if listening.port is None else listening.port
     scheme = "https" if https_options(listening) else "http"
-    url = listening.public_url or f"{scheme}://{listening.host}:{port}"
+    url = listening.public_url or http_url(listening.host, port, scheme)
     agent = agent_class(runtime)
     _check_callers(agent, listening.host, settings)
     return agent_app(agent, listening, url=url), url, port

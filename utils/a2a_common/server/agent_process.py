@@ -14,7 +14,7 @@ import structlog
 from utils.a2a_common.server.agent_app import made, version_of
 from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.a2a_common.server.startup import Startup
-from utils.errors import StorageError
+from utils.errors import SettingsError, StorageError
 from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.out_of_sight import conversations_in
@@ -54,11 +54,11 @@ async def run_agent(
     Whatever it waits for then, `last_moment` ends the process once pause, grace and `CLEANUP_SECONDS` are over.
 
     Raises:
-        PlatformError: The agent cannot start; the message says why.
-        SystemExit: It cannot listen at its address; the sentence was printed.
+        PlatformError: The agent cannot start, or cannot listen at its address; the message says why.
     """
     import uvicorn
 
+    from utils.a2a_common.server.certificate_watch import served_dates, watch
     from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
     from utils.a2a_common.server.https import https_options
@@ -89,9 +89,10 @@ async def run_agent(
         )
         drain, ending = served.state.drain, ending_seconds(listening)
         server = DrainingServer(config, drain, lambda: last_moment.begin(ending, drain.left))
-        if parent is not None:
-            watch = asyncio.create_task(_exit_with_parent(server, parent))
-            stack.callback(watch.cancel)
+        beside = [_exit_with_parent(server, parent)] if parent is not None else []
+        beside += [watch(dates)] if (dates := served_dates(listening)) else []
+        for each in map(asyncio.create_task, beside):
+            stack.callback(each.cancel)
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
         try:
@@ -100,7 +101,7 @@ async def run_agent(
             if app.failure is not None:
                 raise app.failure from None
             if app.complete:
-                raise SystemExit(fail(NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
+                raise SettingsError("PORT", NOT_LISTENING.format(listening.host, port)) from None
             raise
 
 

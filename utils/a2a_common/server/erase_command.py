@@ -103,11 +103,13 @@ async def _in_database(
     agent: type[BaseLangGraphAgent], settings: DatabaseSettings, whose: Person, *, dry: bool
 ) -> Erased:
     from utils.persistence.postgres.own_schema import has_table
+    from utils.persistence.postgres.versions import check_not_newer, version_of
 
     pool = make_pool(settings, agent.name)
     await pool.open()
     try:
         there = await has_table(pool, "tasks")  # else it has never started
+        check_not_newer(await version_of(pool), agent.name)
         return await erase_in_database(pool, whose, dry=dry) if there else _NOTHING
     finally:
         await pool.close()

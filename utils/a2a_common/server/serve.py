@@ -11,13 +11,15 @@ import sys
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import fail, run_agent
 from utils.a2a_common.server.unknown_settings import warn_of_unknown_settings
 from utils.encryption.settings import EncryptionSettings
 from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
-from utils.observability.settings import LogSettings
+from utils.observability.settings import LogFormat, LogSettings
 from utils.persistence.private import keep_files_private
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.event_loop import new_event_loop
@@ -27,6 +29,8 @@ from utils.settings import HomeSettings, process_environment
 
 if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+log = structlog.get_logger(__name__)
 
 DEFAULT_PORT = 8010
 """Port of an agent that names none."""
@@ -56,8 +60,10 @@ def serve(
     last_moment = LastMoment()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
+    in_json = False
     try:
         environ = _prepared(agent_class, options)
+        in_json = LogSettings.load(environ).format is LogFormat.JSON
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             settings = DatabaseSettings.load(environ), HomeSettings.load(environ)
             encryption = EncryptionSettings.load(environ)
@@ -79,11 +85,11 @@ def serve(
                 )
             )
     except SettingsError as error:
-        return fail(error.message, EXIT_SETTINGS)
+        return _refused(error, error.message, EXIT_SETTINGS, in_json=in_json)
     except StorageError as error:
-        return fail(error.for_operator, EXIT_SETTINGS)
+        return _refused(error, error.for_operator, EXIT_SETTINGS, in_json=in_json)
     except PlatformError as error:
-        return fail(error.message, EXIT_FAILED)
+        return _refused(error, error.message, EXIT_FAILED, in_json=in_json)
     except KeyboardInterrupt:
         return 0
     finally:
@@ -109,6 +115,13 @@ def _prepared(agent_class: type[BaseLangGraphAgent], options: argparse.Namespace
     )
     warn_of_unknown_settings(agent_class.__module__)
     return environ
+
+
+def _refused(error: PlatformError, sentence: str, code: int, *, in_json: bool) -> int:
+    """Say why the agent does not start: where the log is JSON, also as an event, which what collects it can read."""
+    if in_json:
+        log.error("agent.not_started", code=error.code, exit_code=code, reason=sentence)
+    return fail(sentence, code)
 
 
 def _tending(

@@ -1,9 +1,10 @@
-"""Warns of environment variables that look like a misspelt setting."""
+"""Warns of environment variables that look like a misspelt setting, and of those that the `.env` file sets more than once."""
 
 from __future__ import annotations
 
 import structlog
 
+from utils.environment import repeated_variables
 from utils.settings import process_environment
 from utils.settings_docs import COMPOSE
 from utils.settings_index import groups_in, names_of, shared_groups
@@ -22,3 +23,5 @@ def warn_of_unknown_settings(module: str) -> None:
     for one in unknown_names(process_environment(), names_of(groups) | set(COMPOSE)):
         if one.meant is not None:
             log.warning("setting.unknown", name=one.name, meant=one.meant)
+    for again in repeated_variables():
+        log.warning("setting.repeated", name=again.name, file=again.file, lines=list(again.lines))

@@ -119,14 +119,23 @@ async def version_of(pool: PostgresPool, further: Sequence[Further] = ()) -> Ver
     )
 
 
+def check_not_newer(version: Version, agent: str) -> None:
+    """Check that no later version of this code has upgraded the tables.
+
+    Raises:
+        SettingsError: One has.
+    """
+    if version.newer:
+        raise SettingsError(VARIABLE, NEWER.format(agent=agent))
+
+
 def check_version(version: Version, agent: str) -> None:
     """Check that this code can work with the tables.
 
     Raises:
         SettingsError: They are missing, of an earlier version, or of a later one.
     """
-    if version.newer:
-        raise SettingsError(VARIABLE, NEWER.format(agent=agent))
+    check_not_newer(version, agent)
     if not version.current:
         state = "of an earlier version" if version.tables else "not there yet"
         raise SettingsError(VARIABLE, OUTDATED.format(agent=agent, state=state))

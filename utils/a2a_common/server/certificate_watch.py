@@ -1,0 +1,52 @@
+"""Tells of the certificates that an agent is served with, at its start and once a day: of one that clients refuse, or soon will."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import structlog
+
+from utils.net.certificate_dates import Dates, dates_of
+
+if TYPE_CHECKING:
+    from utils.settings import ServerSettings
+
+log = structlog.get_logger(__name__)
+
+DAY_SECONDS = 86_400.0
+
+
+def served_dates(settings: ServerSettings) -> list[Dates]:
+    """Those of the certificates of HTTPS and of gRPC, as far as they are set.
+
+    Raises:
+        SettingsError: A file cannot be read.
+    """
+    return [
+        *dates_of("TLS_CERT_FILE", settings.tls_cert_file),
+        *dates_of("GRPC_TLS_CERT_FILE", settings.grpc_tls_cert_file),
+    ]
+
+
+def tell(every: Sequence[Dates], now: datetime) -> None:
+    """Log what is wrong with them at a moment, or soon will be."""
+    for each in every:
+        if reason := each.wrong(now):
+            log.error("certificate.not_valid", setting=each.setting, reason=reason)
+        elif reason := each.soon(now):
+            log.warning("certificate.expires_soon", setting=each.setting, reason=reason)
+
+
+async def watch(
+    every: Sequence[Dates],
+    *,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Tell now and once a day, until this is canceled. The files are not read again: what is served is what the start found."""
+    while True:
+        tell(every, now())
+        await pause(DAY_SECONDS)
