@@ -91,12 +91,8 @@ def serve(
                     parent=parent if options.exit_with_parent else None,
                 )
             )
-    except SettingsError as error:
-        return _refused(error, error.message, EXIT_SETTINGS, in_json=in_json)
-    except StorageError as error:
-        return _refused(error, error.for_operator, EXIT_SETTINGS, in_json=in_json)
     except PlatformError as error:
-        return _refused(error, error.message, EXIT_FAILED, in_json=in_json)
+        return _refused(error, in_json=in_json)
     except KeyboardInterrupt:
         return 0
     return 0
@@ -111,8 +107,10 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     return environ
 
 
-def _refused(error: PlatformError, sentence: str, code: int, *, in_json: bool) -> int:
+def _refused(error: PlatformError, *, in_json: bool) -> int:
     """Say why the agent does not start: where the log is JSON, also as an event, which what collects it can read."""
+    sentence = error.for_operator if isinstance(error, StorageError) else error.message
+    code = EXIT_SETTINGS if isinstance(error, SettingsError | StorageError) else EXIT_FAILED
     if in_json:
         log.error("agent.not_started", code=error.code, exit_code=code, reason=sentence)
     return fail(sentence, code)
