@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 _MARK = " For example: "
-_QUOTED = re.compile(r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)', re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)', re.DOTALL)
 
 
 def spread(examples: Sequence[str], most: int) -> Sequence[str]:

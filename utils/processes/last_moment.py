@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import structlog
 
@@ -26,7 +27,7 @@ _LOG_SECONDS = 1.0
 
 
 class LastMoment:
-    """A limit on the whole end of a process, beside those of its parts.
+    """A limit on the whole end of a process, beside those of its parts; the block is what the process does.
 
     A client of a database waits for an answer that never comes, a thread for a disk. No part of the process can be trusted to give
     up then, so a thread of its own ends the process as a crash would: whatever takes over after a crash does so after this.
@@ -35,8 +36,16 @@ class LastMoment:
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """The process has ended by itself."""
+        if self._timer is not None:
+            self._timer.cancel()
+
     def begin(self, seconds: float, left: Callable[[], Sequence[str]]) -> None:
-        """End the process after so many seconds, unless it has ended or `cancel` was called by then. Safe to call twice.
+        """End the process after so many seconds, unless the block has ended by then. Safe to call twice.
 
         Args:
             seconds: What the process has.
@@ -44,11 +53,6 @@ class LastMoment:
         """
         if self._timer is None:
             self._timer = _daemon(seconds, lambda: _end(seconds, left))
-
-    def cancel(self) -> None:
-        """The process has ended by itself."""
-        if self._timer is not None:
-            self._timer.cancel()
 
 
 def _daemon(seconds: float, act: Callable[[], object]) -> threading.Timer:

@@ -57,14 +57,21 @@ def serve(
     """
     look_seldom()
     keep_files_private()
-    last_moment = LastMoment()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
     in_json = False
     try:
-        environ = _prepared(agent_class, options)
-        in_json = LogSettings.load(environ).format is LogFormat.JSON
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        environ = _environment(options)
+        logs = LogSettings.load(environ)
+        in_json = logs.format is LogFormat.JSON
+        configure_logging(
+            logs,
+            agent=agent_class.name,
+            environ=environ,
+            own=(agent_class.__module__.partition(".")[0],),
+        )
+        warn_of_unknown_settings(agent_class.__module__)
+        with LastMoment() as last_moment, asyncio.Runner(loop_factory=new_event_loop) as runner:
             settings = DatabaseSettings.load(environ), HomeSettings.load(environ)
             encryption = EncryptionSettings.load(environ)
             if tending := _tending(agent_class, options, *settings, encryption):
@@ -84,41 +91,26 @@ def serve(
                     parent=parent if options.exit_with_parent else None,
                 )
             )
-    except SettingsError as error:
-        return _refused(error, error.message, EXIT_SETTINGS, in_json=in_json)
-    except StorageError as error:
-        return _refused(error, error.for_operator, EXIT_SETTINGS, in_json=in_json)
     except PlatformError as error:
-        return _refused(error, error.message, EXIT_FAILED, in_json=in_json)
+        return _refused(error, in_json=in_json)
     except KeyboardInterrupt:
         return 0
-    finally:
-        last_moment.cancel()
     return 0
 
 
-def _prepared(agent_class: type[BaseLangGraphAgent], options: argparse.Namespace) -> dict[str, str]:
-    """The environment with what the arguments say in place of it; logs go where it says from now.
-
-    Raises:
-        SettingsError: A setting of the logs is wrong.
-    """
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    """The environment of the process, with what the arguments say in its place."""
     environ = process_environment()
     for variable, value in (("HOST", options.host), ("PORT", options.port)):
         if value is not None:
             environ[variable] = value
-    configure_logging(
-        LogSettings.load(environ),
-        agent=agent_class.name,
-        environ=environ,
-        own=(agent_class.__module__.partition(".")[0],),
-    )
-    warn_of_unknown_settings(agent_class.__module__)
     return environ
 
 
-def _refused(error: PlatformError, sentence: str, code: int, *, in_json: bool) -> int:
+def _refused(error: PlatformError, *, in_json: bool) -> int:
     """Say why the agent does not start: where the log is JSON, also as an event, which what collects it can read."""
+    sentence = error.for_operator if isinstance(error, StorageError) else error.message
+    code = EXIT_SETTINGS if isinstance(error, SettingsError | StorageError) else EXIT_FAILED
     if in_json:
         log.error("agent.not_started", code=error.code, exit_code=code, reason=sentence)
     return fail(sentence, code)
