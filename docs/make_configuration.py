@@ -9,6 +9,7 @@ from pathlib import Path
 from utils import errors
 from utils.a2a_common.execution import publishable
 from utils.a2a_common.graph import state_conflict
+from utils.a2a_common.protocol import storage_low
 from utils.encryption import errors as encryption_errors
 from utils.settings import EnvSettings
 from utils.settings_docs import COMPOSE, env_example_of, markdown_of, settings_of
@@ -121,7 +122,7 @@ def error_codes() -> str:
     """The page of error codes: one row for each class of `utils/errors.py`, in its order, and of what it names besides."""
     kinds = [
         kind
-        for module in (errors, encryption_errors, state_conflict, publishable)
+        for module in (errors, encryption_errors, state_conflict, publishable, storage_low)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, errors.PlatformError) and "code" in vars(kind)
         if kind.__module__ == module.__name__

@@ -43,7 +43,6 @@
     │   ├── Overloaded              too many turns wait already
     │   ├── TooManyRequests         the caller asks for more than one caller may
     │   ├── Draining                the process is about to stop
-    │   ├── StorageLow              there is little room on the disk, and the message is large
     │   └── ConversationBusy        a conversation that shall be deleted has a turn under way
     ├── TaskBusy                    another turn of the task is under way
     └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
@@ -376,15 +375,6 @@ class Draining(RetryLater):
 
     code = "draining"
     sentence = "The agent is being restarted. Try again in a moment."
-
-
-class StorageLow(RetryLater):
-    """There is less room on the disk than `DISK_RESERVE_MB`, and the message is too large for what is left."""
-
-    code = "storage_low"
-    sentence = (
-        "The disk is nearly full, so only short messages are taken. Send a shorter one, or try again later."
-    )
 
 
 class ConversationBusy(RetryLater):

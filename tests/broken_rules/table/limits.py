@@ -202,22 +202,22 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "the line has no end",
-                "utils/a2a_common/engine/line.py::Line.takes",
-                "len(self._waiting) < self._most_waiting",
-                "len(self._waiting) >= 0",
+                "utils/a2a_common/engine/line.py::Line._waits",
+                "return free > 0",
+                "return True",
                 "tests/unit/engine/test_submit.py::"
                 "test_no_more_turns_run_at_once_than_may_and_the_line_is_bounded",
             ),
             broken(
                 "all run at once",
-                "utils/a2a_common/engine/line.py::Line.next",
-                "len(self._running) + len(begun) >= self._at_once",
-                "len(begun) > self._at_once",
+                "utils/a2a_common/engine/shares.py::Shares.open_to",
+                "self.free > 0",
+                "self.free > -99",
                 "tests/unit/engine/test_line.py::test_no_more_turns_run_than_may_and_the_oldest_begins_first",
             ),
             broken(
                 "a conversation has two turns at once",
-                "utils/a2a_common/engine/line.py::Line.next",
+                "utils/a2a_common/engine/line.py::Line._first",
                 "conversation not in busy",
                 "conversation",
                 "tests/unit/engine/test_submit.py::"

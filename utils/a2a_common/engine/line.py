@@ -83,8 +83,6 @@ class Line:
 
     def _first(self) -> str | None:
         """The waiting turn that is next to begin, if one may."""
-        if not self._shares.free:
-            return None
         busy = {*self._running.values(), *self._held}
         callers = {
             task_id: caller_of(conversation)

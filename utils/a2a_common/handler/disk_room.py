@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from google.protobuf.message import Message
 
-from utils.errors import StorageLow
+from utils.a2a_common.protocol.storage_low import StorageLow
 
 PART = 1024
 """Below the reserve a message may be this part of what is left: a turn stores its message a few times, and an answer beside it."""

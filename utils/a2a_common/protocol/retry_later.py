@@ -18,7 +18,8 @@ from a2a.utils.errors import (
     ErrorMapping,
 )
 
-from utils.errors import ConversationBusy, Overloaded, RetryLater, StorageLow, TooManyRequests
+from utils.a2a_common.protocol.storage_low import StorageLow
+from utils.errors import ConversationBusy, Overloaded, RetryLater, TooManyRequests
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
 
