@@ -13,9 +13,9 @@ ADDRESSES: tuple[Rule, ...] = (
         (
             broken(
                 "the card names where the process listens",
-                "utils/a2a_common/server/agent_process.py::run_agent",
-                "listening.public_url or f'{scheme}://{listening.host}:{port}'",
-                "f'http://{listening.host}:{port}'",
+                "utils/a2a_common/server/agent_app.py::made",
+                "listening.public_url or http_url(listening.host, port, scheme)",
+                "http_url(listening.host, port, scheme)",
                 _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
             ),
             broken(

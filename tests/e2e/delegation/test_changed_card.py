@@ -76,8 +76,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[httpx.AsyncClient]:
     """The HTTP clients that the pool opens, in order."""
     made: list[httpx.AsyncClient] = []
 
-    def noted(url: str, limits: PeerLimits | None = None, *proof: Any) -> httpx.AsyncClient:
-        made.append(http_client(url, limits, *proof))
+    def noted(url: str, limits: PeerLimits | None = None, *proof: Any, own: bool) -> httpx.AsyncClient:
+        made.append(http_client(url, limits, *proof, own=own))
         return made[-1]
 
     monkeypatch.setattr(remote_agents, "http_client", noted)

@@ -175,7 +175,7 @@ class Reader:
             for branch in value[1:]:
                 self._join(self._all(branch or [], start, flags), end)
         else:
-            raise NotImplementedError(str(op))
+            raise ValueError(f"no part of a pattern that is known: {op}")
         return end
 
     def _character(self, mask: int, start: int, end: int) -> None:

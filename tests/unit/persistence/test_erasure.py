@@ -44,6 +44,7 @@ def test_agents_that_were_told_something_are_named_unless_they_are_ours():
         "agent": "platform-engineer",
         "conversations": ["c1"],
         "left": ["c9"],
+        "out_of_sight": 0,
         "counts": {"memories": 2},
         "elsewhere": plan.elsewhere,
         "tenants": ["acme"],

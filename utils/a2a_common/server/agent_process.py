@@ -25,6 +25,7 @@ from utils.settings import HomeSettings, ServerSettings
 if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
     from utils.a2a_common.graph.settings import AgentSettings
+    from utils.a2a_common.server.draining_server import DrainingServer
     from utils.persistence.postgres.pool import PostgresPool
 
 log = structlog.get_logger(__name__)
@@ -58,7 +59,6 @@ async def run_agent(
     """
     import uvicorn
 
-    from utils.a2a_common.server.certificate_watch import served_dates, watch
     from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
     from utils.a2a_common.server.https import https_options
@@ -89,10 +89,7 @@ async def run_agent(
         )
         drain, ending = served.state.drain, ending_seconds(listening)
         server = DrainingServer(config, drain, lambda: last_moment.begin(ending, drain.left))
-        beside = [_exit_with_parent(server, parent)] if parent is not None else []
-        beside += [watch(dates)] if (dates := served_dates(listening)) else []
-        for each in map(asyncio.create_task, beside):
-            stack.callback(each.cancel)
+        _watch_beside(server, listening, parent, stack)
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
         try:
@@ -103,6 +100,18 @@ async def run_agent(
             if app.complete:
                 raise SettingsError("PORT", NOT_LISTENING.format(listening.host, port)) from None
             raise
+
+
+def _watch_beside(
+    server: DrainingServer, settings: ServerSettings, parent: int | None, stack: AsyncExitStack
+) -> None:
+    """Look, until the stack ends, whether the parent still lives, and how long the server's certificate is valid."""
+    from utils.a2a_common.server.certificate_watch import served_dates, watch
+
+    beside = [_exit_with_parent(server, parent)] if parent is not None else []
+    beside += [watch(dates)] if (dates := served_dates(settings)) else []
+    for each in map(asyncio.create_task, beside):
+        stack.callback(each.cancel)
 
 
 def ending_seconds(settings: ServerSettings) -> float:
