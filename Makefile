@@ -18,7 +18,7 @@ WORKERS ?= -n $(shell expr 3 '*' $(CORES)) --dist loadfile --no-loadscope-reorde
 # Hardly any of these waits for something.
 FAST_WORKERS ?= -n $(shell expr 2 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
 # What is long keeps its processor busy, and a service that starts beside five others is too slow for its users.
-CI_WORKERS ?= -n $(shell expr 5 '*' $(CORES) / 2) --dist loadfile --no-loadscope-reorder
+CI_WORKERS ?= -n $(shell expr 2 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
 FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/broken_rules tests/release
 
 N ?= 100000

@@ -76,7 +76,13 @@ def test_the_scraper_reaches_the_supervisor_and_the_agents(helm4: Helm):
 
 
 def test_where_callers_are_known_the_scraper_alone_reaches_a_port_that_serves_the_metrics_alone(helm4: Helm):
-    known: dict[str, Any] = {"settings": {"AUTH_MODE": "oidc", "AUTH_SERVICE_PUBLIC_KEY": "{}"}}
+    known: dict[str, Any] = {
+        "settings": {
+            "AUTH_MODE": "oidc",
+            "AUTH_ISSUERS": "https://login.example.com",
+            "AUTH_SERVICE_PUBLIC_KEY": "{}",
+        }
+    }
     known |= {"supervisor": {"secrets": {"existing": "keys"}}, "networkPolicy": {}}
     manifests = helm4.render({**BY_MONITOR, **known})
     (monitor,) = of_kind(manifests, "ServiceMonitor").values()

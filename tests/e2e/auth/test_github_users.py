@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -167,7 +168,13 @@ async def test_who_answers_before_signing_in_is_asked_again_and_a_yes_to_that_ap
         asked = await said(it, "yes", ann, again)
         assert state(asked) == ASKED, "a yes to the sign-in is none to the change"
         assert it.github.recorder.changes() == []
-        assert state(await said(it, "yes", ann, asked)) == DONE
+        where = {"taskId": asked["id"], "contextId": asked["contextId"]}
+        refused = (await it.say("yes", ann, **where)).json()["error"]["message"]
+        assert it.github.recorder.changes() == [], (
+            "nor is the next one, which may be the same message once more"
+        )
+        (named,) = re.findall(r'"(yes \w+)"', refused)
+        assert state(await said(it, named, ann, asked)) == DONE
         assert len(it.github.recorder.changes()) == 1
 
 

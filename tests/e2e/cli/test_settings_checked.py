@@ -46,6 +46,7 @@ async def test_doctor_tells_every_wrong_value_of_every_group_and_agent(tmp_path)
         ("OPENAI_API_KEY", {"LLM_FALLBACK_PROVIDER": "openai", "LLM_FALLBACK_MODEL": "gpt-4.1", "OPENAI_API_KEY": ""}),
         ("OPENAI_API_KEY", {"EMBEDDINGS_PROVIDER": "openai", "OPENAI_API_KEY": ""}),
         ("CONTEXT_SUMMARY_PROMPT_FILE", {"CONTEXT_SUMMARY_PROMPT_FILE": "/nope"}),
+        ("GRPC_TLS_CERT_FILE", {"GRPC_TLS_CERT_FILE": "/nope"}),
     ],
 )  # fmt: skip
 @pytest.mark.long
@@ -61,7 +62,6 @@ CONTRADICTIONS = [
     ("AUTH_MODE", {"HOST": "0.0.0.0"}),
     ("LLM_TOOL_CALLS", {"LLM_TOOL_CALLS": "json"}),
     ("GITHUB_APP_KEY_FILE", {"GITHUB_APP_ID": "1"}),
-    ("GRPC_TLS_CERT_FILE", {"GRPC_TLS_CERT_FILE": "/nope"}),
 ]
 """Values that can be read one by one, and with which an agent does not start."""
 

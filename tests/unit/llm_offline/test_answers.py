@@ -165,6 +165,23 @@ def test_what_answers_a_question_in_another_language_is_never_sure():
     )
 
 
+def test_each_of_two_named_things_has_room_on_the_screen():
+    def section(name, heading, score):
+        text = "\n\n".join(f"{name} fact {n}." for n in range(20))
+        return article(text, heading=heading, url=f"{name}.md").model_copy(update={"score": score})
+
+    found = [
+        section("one", "Lines for Bedrock", 1.0),
+        section("more", "Lines for Bedrock and its keys", 0.9),
+        section("other", "Lines for Azure", 0.1),
+    ]
+    text = passages_text("bedrock or azure - which lines?", Articles(articles=found), WORDS)
+    assert [line.split("**")[1] for line in text.splitlines() if line.startswith("**")][:2] == [
+        "Lines for Bedrock",
+        "Lines for Azure",
+    ]
+
+
 def test_beside_other_parts_an_answer_from_documents_is_its_first_sections_and_links():
     whole = "\n\n".join(f"**Part {n}** \u2014 docs/{n}.md#x\n\n" + "It says so.\n" * 9 for n in range(4))
     links = "See also:\n- Guide \u203a Other \u2014 docs/o.md"
@@ -188,6 +205,18 @@ def test_of_a_section_that_is_longer_than_its_share_the_nearest_blocks_are_shown
     assert text.index("Paragraph 0") < text.index("in the vault") < text.index("weekly")
     assert "\u2026" in text.split("\n")
     assert sum(len(line) // 100 + 1 for line in text.split("\n")) <= 30
+
+
+def test_of_a_long_table_the_rows_that_are_nearest_to_the_question_are_shown_whole():
+    rows = [
+        f"| `SETTING_{n}` | {n} | Something else, number {n}, which nobody asked for here. |"
+        for n in range(30)
+    ]
+    rows[21] = "| `AGENT_TIMEOUT_SECONDS` | 300 | How long an agent is waited for. |"
+    table = "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows])
+    text = passages_text("how long is an agent waited for", Articles(articles=[article(table)]), WORDS)
+    assert rows[21] in text
+    assert "22 more rows are left out." in text
 
 
 def test_a_second_section_is_quoted_too_unless_it_is_much_worse_or_says_the_same():
@@ -275,6 +304,18 @@ def test_three_sections_are_shown_where_none_is_a_sure_answer():
     text = passages_text("How do I rotate the signing key?", found, WORDS)
     assert text.startswith("I am not sure that the documents answer this. These sections come nearest:")
     assert [f"yellow {n}" in text for n in range(4)] == [True, True, True, False]
+
+
+def test_of_a_long_table_the_rows_that_share_words_with_the_question_are_shown():
+    rows = "\n".join(
+        f"| `SETTING_{n}` | 5 | what the setting {n} is for, at some length |" for n in range(40)
+    )
+    table = f"| variable | default | meaning |\n|---|---|---|\n{rows}\n| `LOG_LEVEL` | INFO | how much is logged |"
+    text = passages_text(
+        "What is the log level?", Articles(articles=[article(table, heading="Log level")]), WORDS
+    )
+    assert "| `LOG_LEVEL` | INFO |" in text
+    assert "33 more rows are left out." in text
 
 
 def test_the_note_of_an_empty_result_is_kept():

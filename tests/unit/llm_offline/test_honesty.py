@@ -71,12 +71,12 @@ def test_a_request_that_was_followed_whole_is_answered_without_a_remark(chat, re
     [
         (
             "Is there an open issue in acme/rocket? And if not, list the closed ones.",
-            "I cannot weigh “if not”, so this is shown in any case.",
+            "“if not” does not apply: 1 issue.",
         ),
         ("Are there any open issues in acme/rocket? If so, show the releases.", "1 release"),
         (
             "If acme/rocket has no open issues, list its branches",
-            "I cannot weigh “If acme/rocket has no open issues”, so this is shown in any case.",
+            "“If acme/rocket has no open issues” does not apply: 1 issue.",
         ),
         (
             "Is the last build of acme/rocket green? If not, list the branches",
@@ -84,7 +84,7 @@ def test_a_request_that_was_followed_whole_is_answered_without_a_remark(chat, re
         ),
     ],
 )
-def test_a_part_under_a_condition_is_shown_in_any_case_and_said_not_to_be_weighed(chat, request_text, shown):
+def test_a_part_under_a_condition_is_weighed_or_said_not_to_be(chat, request_text, shown):
     assert shown in _answered(chat, request_text)
 
 
@@ -111,11 +111,10 @@ def test_a_repository_of_ones_own_is_asked_back(chat, said):
     assert _asked(chat, "github", said).text.startswith("Which repository do you mean?")
 
 
-def test_of_repositories_that_are_compared_by_number_each_has_its_own(chat):
+def test_repositories_are_compared_by_their_number_of_rows(chat):
     said = "compare the number of open issues of acme/rocket and acme/pad and tell me which has more"
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]
-    answer = _answered(chat, said)
-    assert ["**1 issue** — acme/rocket" in answer, "**1 issue** — acme/pad" in answer] == [True, True]
+    assert _answered(chat, said).startswith("**acme/rocket has 1, acme/pad has 1 issues: the same number.**")
 
 
 def test_a_part_that_no_tool_can_do_is_named(chat):
@@ -277,7 +276,7 @@ def _weather() -> StructuredTool:
         ("What's the weather in Rio Branco today?", "Rio Branco"),
     ],
 )
-def test_the_words_that_a_tool_does_not_use_fill_its_argument(chat, said, city):
+def test_a_free_word_fills_an_argument_where_the_examples_show_its_place(chat, said, city):
     answer = chat.bind_tools([_weather()]).invoke([HumanMessage(said)])
     assert [call["args"] for call in answer.tool_calls] == [{"city": city}]
 

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
-from utils.messages.results import Articles, Items, Record, dump_result
+from utils.messages.results import Article, Articles, Items, Record, dump_result
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +117,20 @@ def test_the_last_commit_is_shown_with_its_files(models):
 )
 def test_two_versions_are_compared_the_older_one_first(models, said, pair):
     assert _calls(models["github"], said) == [("get_comparison", {"base": pair[0], "head": pair[1]})]
+
+
+def test_who_has_the_most_of_a_list_is_counted(models):
+    rows = Items(
+        kind="issues", items=[{"number": n, "author": "hubot" if n % 3 else "mona"} for n in range(9)]
+    )
+    answer = _answer(models["github"], "Who opened most of the issues in acme/rocket?", rows)
+    assert "By author, of the 9 found: hubot 6, mona 3." in answer
+    rows = Items(
+        kind="issues",
+        items=[{"number": n, "author": "x", "assignees": ["mona", "hubot"][: n % 3]} for n in range(9)],
+    )
+    answer = _answer(models["github"], "Who has the most open issues assigned in acme/rocket?", rows)
+    assert "By assignee, of the 9 found: mona 6, hubot 3." in answer
 
 
 def test_how_the_last_run_went_is_asked_and_chooses_no_runs(models):
@@ -319,6 +333,22 @@ def test_what_changed_on_a_branch_is_asked_of_its_commits(models):
 
 def test_a_question_that_names_something_is_no_small_talk(models):
     assert [name for name, _ in _calls(models["supervisor"], "Does it work on Windows?")] == ["rag"]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool"),
+    [
+        ("show me that whole document", "fetch_document"),
+        ("and can a colleague on another machine open that page too?", "search"),
+    ],
+)
+def test_a_document_is_read_in_full_where_nothing_else_is_asked_of_it(models, said, tool):
+    first = "how do I get the page in the browser?"
+    found = Articles(articles=[Article(title="Page", url="docs/web.md#open", score=1.0, content="Run it.")])
+    search = models["rag"].invoke([HumanMessage(first)])
+    result = ToolMessage(dump_result(found), tool_call_id=search.tool_calls[0]["id"])
+    [(name, _)] = _calls(models["rag"], first, search, result, AIMessage("Run it."), said)
+    assert name == tool
 
 
 def test_the_first_of_those_is_read_of_the_list_also_in_a_long_question(models):

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 from utils.llm.offline import entities
+from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.clauses import without_story
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import FORMS, LEXICON, READERS, part, pattern
-from utils.llm.offline.reading import links_in_words
-from utils.llm.offline.search_terms import excerpt, free_word, search_terms
+from utils.llm.offline.grammar import FORMS, part, pattern
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.search_terms import excerpt, search_terms
+from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
 
-_MEANS: dict[str, list[str]] = LEXICON["values"]
-_WEAK = frozenset({"all", "any", "none"})
-"""Values whose words say other things as well; they count only when no other value does."""
+MANY = 100
+"""Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
 
 
 class Filled(NamedTuple):
@@ -62,7 +63,7 @@ def fill(
         del arguments[name]
     arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
-    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool)):
+    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool, missing[0])):
         arguments[missing[0]], missing = word, ()
     return Filled(arguments, missing, part)
 
@@ -137,7 +138,7 @@ def _branch(slot: Slot) -> str | None:
     hashed = entities.commit(text) if name in {"sha", "ref", "revision"} else None
     if name == "head" and "from" not in text.lower():
         return None
-    return hashed or READERS["branch"].read(text)
+    return hashed or entities.branch(text)
 
 
 def _labels(slot: Slot) -> str | list[str] | None:
@@ -153,7 +154,8 @@ def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    return entities.limit(text) or (1 if _only_one(tool, text) else None)
+    counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None
+    return entities.limit(text) or (1 if _only_one(tool, text) else counted)
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,40 +209,6 @@ def _flag(parameter: Parameter, text: str) -> bool | None:
     return denied(re.escape(wanted[0].rstrip("s"))).search(text) is None
 
 
-def choice(text: str, allowed: Sequence[str]) -> str | None:
-    """The allowed value that the sentence names and does not deny, the most telling first; `None` when it names none."""
-    lower = FORMS["said_of_a_person"].sub(" ", FORMS["did"].sub(r" \2d ", text.lower()))
-    lower = FORMS["asked_of_it"].sub(" ", lower)
-    lower = FORMS["still_to_come"].sub(" pending ", lower)
-    if "all" in allowed and (FORMS["whatever"].search(text) or FORMS["both_states"].search(lower)):
-        return "all"
-    words = {
-        value: [word for word in means(value) if word == value or word not in allowed] for value in allowed
-    }
-    lower = denied("|".join(re.escape(word) for own in words.values() for word in own)).sub(" ", lower)
-    said = {value: place for value, own in words.items() if (place := _place(lower, own)) is not None}
-    order = sorted(said, key=lambda value: (value in _WEAK, value not in lower, said[value]))
-    return next(iter(order), None)
-
-
-@lru_cache(maxsize=256)
-def denied(words: str) -> re.Pattern[str]:
-    """How a sentence says that it does not want what words stand for: "no drafts", "drafts excluded"."""
-    return pattern(
-        rf"{part('denies')}(?:{words})s?(?![\w/-])|\b(?:{words})s?\W+(?:(?:ones?|are)\W+)*(?:excluded|left out)\b"
-    )
-
-
-def means(value: str) -> list[str]:
-    """Words that say a value."""
-    return _MEANS.get(value.lower(), [value.lower().replace("_", " ")])
-
-
-def _place(text: str, words: Sequence[str]) -> int | None:
-    match = re.search(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, words))})(?![\w/-])", text)
-    return match.start() if match else None
-
-
 def _identifier(parameter: Parameter, text: str) -> int | None:
     found = entities.numbers(text)
     word = parameter.name.removesuffix("_id").removesuffix("_number").replace("_", " ")
@@ -268,9 +236,9 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "repository": _repository,
     "owner": lambda slot: entities.owner(slot.text),
     "limit": _limit,
-    "page": lambda slot: int(found) if (found := READERS["page"].read(slot.text)) else None,
+    "page": lambda slot: entities.page(slot.text),
     "label": _labels,
-    "path": lambda slot: entities.path(slot.text) or READERS["folder"].read(slot.text),
+    "path": lambda slot: entities.path(slot.text) or entities.folder(slot.text),
     "document": lambda slot: (
         entities.address(slot.text) or entities.path(slot.text) or entities.quoted(slot.text)
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.clauses import opens_a_request
@@ -20,14 +21,21 @@ _SAME = {verb: asked for asked, verbs in LEXICON["same_change"].items() for verb
 _ALONE, _NOUNS = (frozenset(map(stem, WORDS[name])) for name in ("change", "noun"))
 
 
-def asked_change(text: str) -> str | None:
-    """The verb of the first change that a text asks for, as the tools' examples have it."""
+class Change(NamedTuple):
+    """The verb that a change is asked for with, as the tools' examples have it, and where its part of the text begins."""
+
+    verb: str
+    start: int
+
+
+def asked_change(text: str) -> Change | None:
+    """The first change that a text asks for."""
     plain = FORMS["unchanged"].sub(lambda match: "." * len(match[0]), entities.quotes_hidden(text))
     at = 0
     while match := FORMS["command"].search(plain, at):
         verb = _verb(match, plain)
         if verb and not _goes_on_with_a_plan(match, plain):
-            return verb
+            return Change(verb, match.start("polite"))
         at = max(match.start() + 1, match.end("begins"))
     return None
 
@@ -37,10 +45,13 @@ def speaks_of_github(text: str) -> bool:
     return entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
 
 
-def changing(clause: str, tools: Sequence[ToolSpec], *, ordered: bool) -> list[tuple[ToolSpec, list[str]]]:
-    """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all.
+def changes_github(text: str) -> bool:
+    """Whether a text asks for a change of something that GitHub has."""
+    return speaks_of_github(text) and asked_change(text) is not None
 
-    `ordered`: it is one whatever its verb is.
+
+def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:
+    """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all.
 
     A verb that no list of ours has is one of a change where the examples of such a tool begin with it: "Scrap the widget Red".
     """
@@ -48,14 +59,19 @@ def changing(clause: str, tools: Sequence[ToolSpec], *, ordered: bool) -> list[t
     verb = _verb_of(clause)
     same = [(tool, [text for text in texts if any(verb) and _verb_of(text) == verb]) for tool, texts in own]
     found = [(tool, texts) for tool, texts in same if texts]
-    return found or (own if verb[0] or ordered else [])
+    return found or (own if verb[0] else [])
 
 
 def _verb_of(text: str) -> tuple[str, str]:
-    """The verb that a change is asked for with, or else the one that an order begins with; both empty for a question."""
+    """The verb that a change is asked for with, or else the one that a text begins with."""
+    change = asked_change(text)
+    return (change.verb, "") if change else ("", _first_verb(text))
+
+
+def _first_verb(text: str) -> str:
+    """The stem of the first word of an order; empty for a question or a wish to be shown something."""
     first = FORMS["first_word"].match(text)
-    verb = asked_change(text) or ""
-    return verb, stem(first[1].lower()) if not verb and first and orders(text[first.start(1) :]) else ""
+    return stem(first[1].lower()) if first and orders(text[first.start(1) :]) else ""
 
 
 def _verb(match: re.Match[str], text: str) -> str | None:

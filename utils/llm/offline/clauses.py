@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from utils.llm.offline.entities import numbers, quotes_hidden
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.words import spelled_out, words
 from utils.messages.sentences import orders
 
@@ -144,24 +144,30 @@ def _glued(spans: Sequence[Span], belongs: Callable[[Span, Span], bool]) -> list
     return found
 
 
-def _coordinated(request: str, start: int, end: int, nouns: Sequence[str]) -> list[Clause]:
-    """Nouns under one verb ("list the issues, releases and commits of …") as a clause each, and an order after such a list."""
+def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb: str = "") -> list[Clause]:
+    """Nouns under one verb ("list the issues, releases and commits of …") as a clause each."""
+    text = request[start:end]
+    clause = _clause(request, start, end)
+    whole = clause._replace(text=f"{verb} {clause.text}".lstrip())
+    joints = list(_AND.finditer(text))
+    if not joints or FORMS["starts"].match(text[joints[0].end() :]):
+        return [whole]
+    joint = next((each for each in joints if _joins_nouns(text, each, nouns)), joints[0])
+    left, right = text[: joint.start()], text[joint.end() :]
+    ordered = orders(right) and _noun(left, nouns) and opens_a_request(left)
+    if not ordered and (orders(right) or not _joins_nouns(text, joint, nouns)):
+        return [whole]
+    found = FORMS["verb"].match(FORMS["lead"].sub("", left))
+    verb = "" if ordered else found[1] if found else verb or "show"
+    named = _clause(request, start, start + joint.start())
+    named = named if found or ordered else named._replace(text=f"{verb} {named.text}")
+    return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
 
-    def goes_on(before: Span, span: Span) -> bool:
-        left, right = (request[slice(*each)] for each in (before, span))
-        if orders(right):
-            return not (_noun(left, nouns) and opens_a_request(left))
-        first, second = _noun(left, nouns), _noun(right, nouns)
-        return first is None or second is None or first == second or opens_a_request(right)
 
-    parts = [_clause(request, *span) for span in _glued(cuts(request, _AND, start, end), goes_on)]
-    verb = FORMS["verb"].match(parts[0].text)
-    shared = verb[1] if verb else "show"
-    bare = [len(parts) > 1 and not orders(part.text) and not opens_a_request(part.text) for part in parts]
-    return [
-        part._replace(text=f"{shared} {part.text}") if added else part
-        for part, added in zip(parts, bare, strict=True)
-    ]
+def _joins_nouns(text: str, joint: re.Match[str], nouns: Sequence[str]) -> bool:
+    """Whether what stands on both sides of a joint is about a noun each: "issues without a label and with comments, plus branches"."""
+    first, second = _noun(text[: joint.start()], nouns), _noun(_AND.split(text[joint.end() :])[0], nouns)
+    return bool(first and second) and first != second
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:

@@ -58,6 +58,11 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     return found
 
 
+def waits_for_answer(messages: Sequence[BaseMessage]) -> bool:
+    """Whether the last message is a tool's result, which the model has to answer from."""
+    return bool(messages) and isinstance(messages[-1], ToolMessage)
+
+
 def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
     """Every tool-call id that the history uses."""
     return frozenset(

@@ -64,13 +64,20 @@ def _ago(match: re.Match[str], now: datetime) -> datetime:
 
 
 def _this(match: re.Match[str], now: datetime) -> datetime:
-    back = {"today": 0, "yesterday": 1, "this week": now.weekday(), "this month": now.day - 1}
-    return _midnight(now - timedelta(days=back.get(match[1].lower(), now.timetuple().tm_yday - 1)))
+    day = _midnight(now)
+    starts = {
+        "today": day,
+        "yesterday": day - timedelta(days=1),
+        "this week": day - timedelta(days=day.weekday()),
+        "this month": day.replace(day=1),
+        "this year": day.replace(month=1, day=1),
+    }
+    return starts[match[1].lower()]
 
 
 def _weekday(match: re.Match[str], now: datetime) -> datetime:
     back = (now.weekday() - DAYS.index(match[1].lower())) % 7 or 7
-    return _midnight(now - timedelta(days=back))
+    return _midnight(now) - timedelta(days=back)
 
 
 def _month(match: re.Match[str], now: datetime) -> datetime:

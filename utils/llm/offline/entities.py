@@ -140,6 +140,17 @@ def lines(text: str) -> tuple[int, int] | None:
     return first, max(int(match[2] or first) - first, 0) + 1
 
 
+def page(text: str) -> int | None:
+    """Which page of a list is wanted."""
+    match = FORMS["page"].search(text)
+    return int(match[1]) if match else None
+
+
+def branch(text: str) -> str | None:
+    """The branch or version that a sentence names."""
+    return READERS["branch"].read(text)
+
+
 def comparison(text: str) -> tuple[str, str] | None:
     """The older and the newer of two branches, tags or commits that are compared."""
     match = FORMS["comparison"].search(text)
@@ -162,6 +173,11 @@ def assignee(text: str) -> str | None:
     if FORMS["unassigned"].search(text):
         return "none"
     return READERS["assignee"].read(text)
+
+
+def folder(text: str) -> str | None:
+    """The folder that a sentence names as one."""
+    return READERS["folder"].read(text)
 
 
 def owner(text: str) -> str | None:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import flags, repository_arguments, repository_of
+from utils.llm.offline.arguments import repository_arguments, repository_of
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS, ORDINALS, WORDS
-from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, words
-from utils.messages.results import Items, parse_result
+from utils.messages.results import Articles, Items, parse_result
 
-Row = dict[str, Any]
-"""One row of a list that a tool returned."""
-_BAD = frozenset({"failure", "failed", "timed_out", "startup_failure"})
 LONGEST = 12
 """Words of a follow-up at most, unless it picks a row: longer ones stand for themselves."""
 ADDED = 2
@@ -62,58 +59,72 @@ def without_opening(text: str) -> str:
     return FORMS["opening"].sub("", text).strip(" ,") or text
 
 
-def picked_row(text: str, call: Call) -> Row | None:
-    """The row of a result that a text points at: "the second one", "#28", "it" where there is one."""
-    rows = _rows(call)
-    if match := FORMS["ordinal"].search(text):
-        return _at(rows, match[1].lower())
-    if len(rows) == 1 and FORMS["of_the_one"].search(text):
-        return rows[0]
-    wanted = {number.value for number in entities.numbers(text)}
-    return next((row for row in rows if {row.get("number"), row.get("id")} & wanted), None)
-
-
-def second_call(tool: ToolSpec | None, text: str, call: Call) -> tuple[ToolSpec, dict[str, Any]] | None:
-    """The call that shows the row which a list was made to find: by its number, the first that failed, or the first."""
-    rows = _rows(call)
-    if any(number.counted for number in entities.numbers(text)):
-        rows = [row for row in [picked_row(text, call)] if row]
-    elif FORMS["failed"].search(text):
-        rows = [row for row in rows if {str(row.get("conclusion")), str(row.get("status"))} & _BAD]
-    return detail_call(text, rows[0], call, [tool] if tool else []) if rows else None
-
-
-def _rows(call: Call) -> list[Row]:
+def picked_row(text: str, call: Call) -> dict[str, Any] | None:
+    """The row of the last result that a message points at: "the second one", "#28", "it" where there is one."""
     result = parse_result(call.result or "")
-    return result.items if isinstance(result, Items) else []
+    if not isinstance(result, Items) or not result.items:
+        return None
+    match = FORMS["ordinal"].search(text)
+    if match:
+        return _at(result.items, match[1].lower())
+    if len(result.items) == 1 and FORMS["of_the_one"].search(text):
+        return result.items[0]
+    wanted = {number.value for number in entities.numbers(text)}
+    return next((row for row in result.items if row.get("number") in wanted or row.get("id") in wanted), None)
 
 
-def _at(rows: Sequence[Row], word: str) -> Row | None:
-    places = {"newest": 0, "latest": 0, "last": len(rows) - 1, "oldest": len(rows) - 1}
-    places |= {ordinal: index for index, ordinal in enumerate(ORDINALS)}
-    index = places[word] if word in places else int(re.sub(r"\D", "", word)) - 1
+def picked_document(
+    text: str, call: Call, tools: Sequence[ToolSpec]
+) -> tuple[ToolSpec, dict[str, Any]] | None:
+    """The call that reads the best document of the last search in full: "show me that whole document".
+
+    A text that says more than that only speaks of it: "can a colleague on another machine open that page?".
+    """
+    says = content_stems(FORMS["reads"].sub(" ", FORMS["document"].sub(" ", text)))
+    if not FORMS["document"].search(text) or len(says) >= ADDED:
+        return None
+    result = parse_result(call.result or "")
+    if not isinstance(result, Articles) or not result.articles:
+        return None
+    reader = next((tool for tool in tools if tool.needed and set(tool.needed) <= NAMES["document"]), None)
+    return (reader, {reader.needed[0]: result.articles[0].url}) if reader else None
+
+
+def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
+    if word in {"newest", "latest"}:
+        return rows[0]
+    if word in {"last", "oldest"}:
+        return rows[-1]
+    index = ORDINALS.index(word) if word in ORDINALS else int(re.sub(r"\D", "", word)) - 1
     return rows[index] if 0 <= index < len(rows) else None
 
 
 def detail_call(
-    text: str, row: Row, call: Call, tools: Sequence[ToolSpec]
+    row: Mapping[str, Any], call: Call, tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, dict[str, Any]] | None:
     """The tool that shows one row of a list in full, with its arguments; `None` where no tool takes what the row has."""
-    listed = " ".join(call.tool.split("_")[1:]).rstrip("s")
-    fitting = [tool for tool in tools if tool.shows_one and row_arguments(tool, row, call) is not None]
-    tool = next((each for each in fitting if each.noun == listed), next(iter(fitting), None))
-    return (tool, {**flags(tool, text), **(row_arguments(tool, row, call) or {})}) if tool else None
+    listed = " ".join(call.tool.split("_")[1:])
+    fitting = [
+        (tool, arguments)
+        for tool in tools
+        if tool.shows_one and (arguments := row_arguments(tool, row, call)) is not None
+    ]
+    same = (pair for pair in fitting if pair[0].noun.rstrip("s") == listed.rstrip("s"))
+    exact = (pair for pair in fitting if row.keys() & pair[0].identifiers & set(pair[0].needed))
+    return next(same, None) or next(exact, None)
 
 
-def row_arguments(tool: ToolSpec, row: Row, call: Call) -> dict[str, Any] | None:
+def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[str, Any] | None:
     """The arguments with which a tool shows a row of a list; `None` where the row has not all of them.
 
     A row of runs has an id and a number: each is taken for the argument of its kind.
     """
+    needed = [p for p in tool.parameters if p.required]
     known = repository_arguments(tool, repository_of(call.arguments))
-    for parameter in tool.parameters:
-        own = "id" if parameter.name.endswith("_id") or "number" not in row else "number"
-        value = row.get(parameter.name, row.get(own) if parameter.kind == "integer" else None)
-        if parameter.required and value is not None:
+    for parameter in needed:
+        value = row.get(parameter.name)
+        if value is None and parameter.kind == "integer":
+            value = row.get("id") if parameter.name.endswith("_id") else row.get("number", row.get("id"))
+        if value is not None:
             known[parameter.name] = value
-    return known if known.keys() >= set(tool.needed) else None
+    return known if all(p.name in known for p in needed) else None

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from utils.llm.offline import entities, followup
-from utils.llm.offline.arguments import fill, repository_arguments, repository_of
+from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.legible import legible
-from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
     ASKS_KNOWN,
@@ -25,7 +26,7 @@ from utils.llm.offline.route import (
 )
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
-from utils.llm.offline.statements import with_conditions, with_statements
+from utils.llm.offline.statements import with_statements
 from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
@@ -211,9 +212,11 @@ class Planner:
             return self._routed(clause, context)
         row = followup.picked_row(reading, previous)
         readers = [each for each in self.tools if not each.changes]
-        detail = followup.detail_call(reading, row, previous, readers) if row else None
+        detail = followup.detail_call(row, previous, readers) if row else None
+        detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
-            return Step(clause, *detail)
+            shown, arguments = detail
+            return Step(clause, shown, {**flags(shown, reading), **arguments})
         topic = followup.without_opening(reading)
         found = route(topic, self.tools, self.similarity, context.asks_from)
         if found.tool is None or found.tool == tool or found.score < SWITCH or followup.is_bare(topic):
@@ -221,7 +224,7 @@ class Planner:
         of_a_row = tool.delegates and found.tool.is_library and FORMS["of_a_row"].search(reading)
         same = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
         stays = same and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
-        if of_a_row or stays:
+        if of_a_row or stays or FORMS["same_again"].match(reading):
             return self._again(clause, tool, previous)
         return self._filled(clause, found.tool, context)
 

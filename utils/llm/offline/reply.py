@@ -10,19 +10,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
-from utils.llm.offline.conversation import Turn, call_ids, turns
-from utils.llm.offline.followup import second_call
+from utils.llm.offline.chain import second_calls
+from utils.llm.offline.clauses import opens_a_request
+from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.legible import LONGEST_WORD, READ
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import talk_of
+from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
+from utils.messages.sentences import orders
 
 ROUNDS = 2
 """Rounds of tool calls for one request at most: a list, and what one of its rows holds."""
@@ -67,26 +69,33 @@ def reply(
     if turn.came_along and not turn.request.strip():
         return Reply(phrases.NO_WORDS)
     steps = Planner(tools, similarity, now).plan(listed)
-    used = call_ids(messages)
-    if isinstance(messages[-1], ToolMessage):
-        said = _answered(turn, steps, similarity, used)
-    elif wanted := [(step.tool.name, step.arguments) for step in made(steps) if step.tool]:
-        said = Reply(calls=_calls(wanted, used))
-    else:
-        said = _spoken(turn, steps, tools, similarity)
+    said = _decided(messages, turn, steps, tools, similarity)
     if not turn.cut or said.calls or any(step.tool and step.tool.delegates for step in steps):
         return said
     return replace(said, text=f"{CUT}\n\n{said.text}")
+
+
+def _decided(
+    messages: Sequence[BaseMessage],
+    turn: Turn,
+    steps: Sequence[Step],
+    tools: Sequence[ToolSpec],
+    similarity: Similarity,
+) -> Reply:
+    used = call_ids(messages)
+    if waits_for_answer(messages):
+        return _answered(turn, steps, similarity, used)
+    wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
+    if wanted:
+        return Reply(calls=_calls(wanted, used))
+    return _spoken(turn, steps, tools, similarity)
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
     """An answer from the results of the first round, after a second one for what their rows were listed to find."""
     first = len(made(steps)) if turn.rounds >= ROUNDS else len(turn.calls)
     calls, later = turn.calls[:first], turn.calls[first:]
-    found = [
-        second_call(step.then, step.reading, call) for step, call in zip(made(steps), calls, strict=False)
-    ]
-    wanted = [(each[0].name, each[1]) if each else None for each in found]
+    wanted = second_calls(calls, steps)
     more = [each for each in wanted if each]
     if more and not later:
         return Reply(calls=_calls(more, used))
@@ -101,6 +110,11 @@ def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec], simila
     asks = any(step.tool and step.missing for step in steps)
     if asks or any(step.why for step in steps):
         return Reply("\n\n".join(left_over(steps)), asks=asks)
+    if opens_with_a_greeting(turn.request) and not any(
+        opens_a_request(step.clause.text) or orders(step.clause.text) or "?" in step.clause.text
+        for step in steps
+    ):
+        return Reply(phrases.talk(Talk.GREETING, tools))
     return Reply(phrases.ENGLISH_ONLY if is_foreign(turn.request) else phrases.outside(tools))
 
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import asked_change, changing, speaks_of_github
+from utils.llm.offline.changes import asked_change, changes_github, changing, speaks_of_github
 from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.kinds import Kind, kinds_of
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.reading import masked, without_denied
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.particulars import masked, without_denied
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out
@@ -67,7 +68,7 @@ class Route(NamedTuple):
 def about_the_product(text: str) -> bool:
     """Whether a question is about the service itself or how something is done, which documents answer."""
     asks = FORMS["how_to"].search(text) or FORMS["product"].search(text)
-    return bool(asks) and entities.repository(text) is None
+    return bool(asks) and entities.repository(links_in_words(text)) is None
 
 
 def route(
@@ -75,7 +76,7 @@ def route(
 ) -> Route:
     """The tool for a clause, or none. `asks_from`: the score from which a tool for repositories takes one that names none."""
     kinds = kinds_of(clause, similarity.embedder)
-    if declared := changing(clause, tools, ordered=kinds.get(Kind.CHANGE, 0.0) >= ORDERED):
+    if declared := _declared_changes(clause, tools, kinds):
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     if repositories and _is_githubs(clause, kinds, asks_from):
@@ -84,6 +85,9 @@ def route(
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = next((tool for tool in reading if tool.is_library), None)
+    own = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
+    if library and repositories and own:
+        return Route(library, 1.0)
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
         return Route(None, nearest.score)
@@ -92,14 +96,28 @@ def route(
     return Route(library, nearest.score)
 
 
+def _declared_changes(
+    clause: str, tools: Sequence[ToolSpec], kinds: Mapping[Kind, float]
+) -> Sequence[tuple[ToolSpec, Sequence[str]]]:
+    """The tools that may make the change that a clause orders, with their examples of it; none where it orders none."""
+    declared = changing(clause, tools)
+    if not declared and kinds.get(Kind.CHANGE, 0.0) >= ORDERED:
+        return [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
+    return declared
+
+
 def _is_githubs(clause: str, kinds: Mapping[Kind, float], asks_from: float) -> bool:
     """Whether a clause is for the agent of GitHub by its words or its kind, however near another tool is."""
     if kinds.get(Kind.DOCUMENTS, 0.0) >= ASKED:
         return False
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
-    changes = asked_change(clause) is not None or kinds.get(Kind.CHANGE, 0.0) >= TOLD
-    reads = kinds.get(Kind.GITHUB, 0.0) >= SURELY
-    return (reads or changes) and (speaks_of_github(clause) or (changes and continued))
+    return (
+        changes_github(clause)
+        or (asked_change(clause) is not None and continued)
+        or (kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
+        or _rows_alone(clause)
+        or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
+    )
 
 
 def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float) -> Route:
@@ -108,7 +126,8 @@ def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity
     library = next((tool for tool in tools if tool.is_library), None)
     repositories = any(tool.about_repositories for tool in tools)
     scored = ranked(clause, tools, similarity)
-    if library and repositories and named and not FORMS["how_to"].search(clause):
+    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
+    if library and repositories and named and not of_documents:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
         own = ASKS_BESIDE if FORMS["own_repository"].search(clause) else asks_from
@@ -138,9 +157,10 @@ def _is_nobodys(
     asks = sent_to_be_looked_up or is_foreign(clause) or _asks(clause)
     if (asks and score >= FAR) or FORMS["product"].search(clause) or FORMS["has"].search(clause):
         return False
-    ordered = 0.0 if FORMS["how_to"].search(clause) else kinds.get(Kind.CHANGE, 0.0)
+    wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
+    ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
     nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
-    return nobodys >= (SURELY if asks else TOLD)
+    return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
 
 
 def _asks(clause: str) -> bool:
@@ -159,19 +179,32 @@ def _of_what_was_shown(clause: str) -> bool:
     )
 
 
+def _rows_alone(clause: str) -> bool:
+    """Whether a clause speaks of rows that GitHub has and of nothing else: "latest issue?"."""
+    rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
+    return bool(FORMS["rows"].search(clause)) and not content_stems(rest)
+
+
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """The tool that shows a repository, where a clause names one and asks for nothing of it: "tell me about a/b"."""
-    if not entities.repository_text(clause) or entities.numbers(clause) or content_stems(masked(clause)):
+    text = links_in_words(clause)
+    if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
         return None
     return next((tool for tool in tools if tool.noun == "repository"), None)
 
 
+def asks_of_a_repository(clause: str) -> bool:
+    """Whether a text names something that a repository has."""
+    return FORMS["has"].search(clause) is not None
+
+
 def _names_what_is_on_github(clause: str) -> bool:
     """Whether a clause names a repository or an account, or asks for GitHub by its name."""
-    if entities.repository(clause) is not None:
+    text = links_in_words(clause)
+    if entities.repository(text) is not None:
         return True
     return not about_the_product(clause) and bool(
-        FORMS["on_github"].search(clause) or (FORMS["repositories"].search(clause) and entities.owner(clause))
+        FORMS["on_github"].search(text) or (FORMS["repositories"].search(text) and entities.owner(text))
     )
 
 
@@ -203,8 +236,11 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    plain = masked(clause)
-    own_words = spelled_out(without_denied(clause.replace(entities.path(clause) or "\0", " ")))
+    text = links_in_words(clause)
+    plain, own_words = (
+        masked(clause),
+        spelled_out(without_denied(text.replace(entities.path(text) or "\0", " "))),
+    )
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))
@@ -240,25 +276,25 @@ def _named(tool: ToolSpec, plain: str) -> float:
 
 def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     """How well the arguments in a clause suit a tool, against the other tools."""
-    needed = set(tool.needed)
+    text, needed = links_in_words(clause), set(tool.needed)
     score = 0.0
     if any(other.shows_one for other in tools):
-        has = _has_number_for(tool, clause)
+        has = _has_number_for(tool, text)
         may = has and any(p.is_identifier and p.names_its_subject for p in tool.parameters)
-        score += _agreement(tool.shows_one or may, has, one_by_place(tool, clause) and not has)
+        score += _agreement(tool.shows_one or may, has, one_by_place(tool, text) and not has)
     if "handle" in needed:
-        score += FITS if handles_in(clause) else -FITS
+        score += FITS if handles_in(text) else -FITS
     documents = NAMES["document"] | NAMES["path"]
     if any(documents.intersection(other.needed) for other in tools):
-        address = tool.accepts(*NAMES["document"]) and entities.address(clause) is not None
-        has = address or entities.path(clause) is not None
+        address = tool.accepts(*NAMES["document"]) and entities.address(text) is not None
+        has = address or entities.path(text) is not None
         if documents & needed or not tool.accepts("path"):
             score += _agreement(bool(documents & needed), has)
         else:
             score += FITS / 2 if has else 0.0  # a folder may be meant
-    named = entities.repository(clause) is not None
+    named = entities.repository(text) is not None
     if not named and tool.accepts(*NAMES["owner"]) and not tool.takes_repository:
-        score += FITS if entities.owner(clause) else 0.0
+        score += FITS if entities.owner(text) else 0.0
     if any(other.takes_repository for other in tools):
         score += _agreement(tool.takes_repository, named, not named and not tool.about_repositories)
     return score

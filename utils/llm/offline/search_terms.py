@@ -1,14 +1,12 @@
-"""Free words of a sentence: what to look for, where it asks to look for something, and what its tool has no word for."""
+"""What to look for, out of a sentence that asks to look for it."""
 
 from __future__ import annotations
 
 import re
-from itertools import groupby
 
 from utils.llm.offline import entities
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import content_stems, stem, words
+from utils.llm.offline.words import words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
@@ -62,25 +60,3 @@ def _named_word(text: str) -> str | None:
 
 def _without_repository(text: str) -> str:
     return text.replace(entities.repository_text(text) or "\0", " ")
-
-
-_WORD = re.compile(r"[^\s,.?!;:\"“”]+")
-
-
-def free_word(said: str, tool: ToolSpec) -> str | None:
-    """The last words beside each other that neither a tool nor the beginning of one of its examples has, as the user wrote them.
-
-    Words that only point, as in "restart it", are no value.
-    """
-    texts = (
-        tool.name.replace("_", " "),
-        tool.description,
-        *(p.name.replace("_", " ") for p in tool.parameters),
-    )
-    own = {stem(word) for text in texts for word in words(text)} | WORDS["plain"]
-    own |= {stem(words(example)[0]) for example in tool.examples if words(example)}
-    runs = groupby(_WORD.finditer(said), lambda match: bool(set(content_stems(match[0])) - own))
-    told = (
-        FORMS["after"].sub("", f" {' '.join(match[0] for match in run)}").strip() for new, run in runs if new
-    )
-    return next(filter(None, reversed(list(told))), None)

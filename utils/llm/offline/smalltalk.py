@@ -11,7 +11,7 @@ from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
 from utils.llm.offline.kinds import Kind, kinds_of
-from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.similarity import Similarity
 
 
@@ -81,8 +81,13 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
     if near[best] >= LIKE:
         return _EXAMPLES[best][0]
     talks = kinds_of(text, similarity.embedder).get(Kind.TALK, 0.0) >= TALKS
-    first = small_talk(_CUT.split(text.strip())[0])  # "morning! coffee first"
-    return (Talk.GREETING if first is Talk.GREETING else _EXAMPLES[best][0]) if talks else None
+    told = Talk.GREETING if opens_with_a_greeting(text) else _EXAMPLES[best][0]
+    return told if talks else None
+
+
+def opens_with_a_greeting(text: str) -> bool:
+    """Whether the first phrase of a text greets: "morning! coffee first"."""
+    return small_talk(_CUT.split(text.strip())[0]) is Talk.GREETING
 
 
 def without_prelude(text: str) -> str:

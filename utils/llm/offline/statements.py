@@ -1,22 +1,24 @@
-"""Parts of a request that ask for nothing themselves: what only states something, before a question or after it, and conditions."""
+"""Parts of a request that only state something: background before a question, or a few words more of it after it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
+from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.words import content_stems, words
 from utils.messages.sentences import orders
 
 LITTLE = 2
 """Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
+FEW = 2
+"""Words that are too few to state something."""
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
@@ -29,10 +31,11 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     found: list[Clause] = []
     before: Clause | None = None
     for clause in clauses:
-        alone = len(clauses) == 1 or condition(clause.text) is not None
+        alone = len(clauses) == 1 or conditional(clause.text)
         empty = not alone and not set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
         states = not alone and (empty or _only_states(clause.text))
-        if states and found and not before:
+        background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)
+        if states and found and not before and not background:
             found[-1] = _extended(found[-1], clause.end, request)
         elif states and clause != clauses[-1]:
             before = before or clause
@@ -47,12 +50,15 @@ def _only_states(text: str) -> bool:
         return False
     if len(words(text)) == 1 or FORMS["states"].search(text):
         return True
-    if opens_a_request(text) or "?" in text or asked_change(text) or FORMS["thing_alone"].match(text):
+    if opens_a_request(text) or "?" in text or asked_change(text):
+        return False
+    if FORMS["thing_alone"].match(text):
         return False
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
-        return of_themselves and not FORMS["has"].search(text)
-    return of_themselves or FORMS["of_something"].match(text) is not None or not points_back(text)
+        return of_themselves and not asks_of_a_repository(text)
+    tells = FORMS["of_something"].match(text) or not points_back(text)
+    return of_themselves or (len(words(text)) > FEW and bool(tells))
 
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
@@ -69,29 +75,3 @@ def _extended(clause: Clause, end: int, request: str) -> Clause:
     at = request.find(clause.text, clause.start)
     text = request[at:end] if at >= 0 else clause.text + request[clause.end : end]
     return clause._replace(text=text.strip(" ,;\n"), end=end)
-
-
-def condition(text: str, *, first: bool = False) -> re.Match[str] | None:
-    """The condition that a text is or begins with: on what the part before it finds, where it is not the `first`, or on a repository."""
-    own = FORMS["own"].match(text)
-    named = own and entities.repository(links_in_words(own[1]))
-    back = None if first else FORMS["back"].match(text)
-    return back or (own if named and not asked_change(text) else None)
-
-
-def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
-    """The clauses with conditions as such; one that nothing follows is a part of its own."""
-    found: list[Clause] = []
-    told: Clause | None = None
-    for clause in clauses:
-        match = condition(clause.text, first=not found)
-        if told is not None:
-            found.append(clause._replace(start=told.start, condition=told.text.strip(" ,:;")))
-            told = None
-        elif match is None:
-            found.append(clause)
-        elif rest := clause.text[match.end() :]:
-            found.append(clause._replace(text=rest, condition=match[0].strip(" ,:;")))
-        else:
-            told = clause
-    return found if told is None else [*found, told]

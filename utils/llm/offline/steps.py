@@ -10,7 +10,7 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.clauses import Clause, asks_for_more
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.reading import links_in_words
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words

@@ -118,6 +118,11 @@ class ToolSpec:
         """Whether it has a parameter of one of these names."""
         return any(p.name in names for p in self.parameters)
 
+    @property
+    def fillable(self) -> bool:
+        """Whether its required arguments can come from a sentence: objects and lists of objects cannot."""
+        return all(p.kind != "object" for p in self.parameters if p.required)
+
 
 @lru_cache(maxsize=64)
 def _naming_a_repository(examples: tuple[str, ...]) -> int:
@@ -144,7 +149,7 @@ def payload(tool: Any) -> dict[str, Any]:
 def specs(payloads: Sequence[Mapping[str, Any]]) -> list[ToolSpec]:
     """The tools of a call, those left out whose arguments a sentence cannot give."""
     found = [_spec(value) for value in payloads if isinstance(value.get("function"), Mapping)]
-    return [spec for spec in found if all(p.kind != "object" for p in spec.parameters if p.required)]
+    return [spec for spec in found if spec.fillable]
 
 
 def _spec(value: Mapping[str, Any]) -> ToolSpec:

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import denied, means
+from utils.llm.offline.choices import denied, means
 from utils.llm.offline.clauses import cuts, without_story
 from utils.llm.offline.followup import without_opening
-from utils.llm.offline.grammar import FORMS, READERS, WORDS
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.language import foreign_words, is_foreign
 from utils.llm.offline.steps import Step
 from utils.llm.offline.tools import NAMES, ToolSpec
@@ -71,7 +71,7 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
         if not FORMS["said_of_somebody"].match(group)
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
-        and not any(read(group) for read in (entities.numbers, entities.limit, READERS["page"].read))
+        and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
     ]
 
 

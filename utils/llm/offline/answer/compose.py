@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
 from utils.llm.offline.answer.passages import SCREEN, briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import cell, items_text, joined
+from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.clauses import Clause
+from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
-from utils.llm.offline.words import content_stems
-from utils.messages.results import Articles, Items, Record, ToolProblem, parse_result
+from utils.llm.offline.words import content_stems, words
+from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
 _NO_LIMITS = frozenset({"limit", "per_page", "page"})
 _NAMING = frozenset({"owner", "repo", "repository", "query"})
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
+SHOWN_PEOPLE = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
+Part = tuple[Call, Step]
+"""A call and what it was made for."""
 
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer, without what the user has read already. Parts that could not be asked for are named at the end."""
-    first = [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
+    first, calls = _comparison(turn.request, calls)
+    first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         first.insert(0, phrases.ENGLISH_ONLY)
     if turn.came_along and not any(phrases.CAME_ALONG in (call.result or "") for call in calls):
@@ -42,21 +49,78 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     done = made(steps)
     whole = Step(Clause(turn.request, 0, len(turn.request)))
     parts = list(zip(calls, [*done, *(whole for _ in calls)], strict=False))
-    parts = [part for part in parts if not part[0].shown] or parts
-    weighed = [
-        phrases.NOT_WEIGHED.format(step.clause.condition) if step.clause.condition else ""
-        for _, step in parts
-    ]
-    bodies = [
-        joined(remark, _body(*part, turn, similarity)) for part, remark in zip(parts, weighed, strict=True)
-    ]
+    bodies = [_weighed(_body(*part, turn, similarity), part[1], parts[:at]) for at, part in enumerate(parts)]
+    rest = left_over(steps) if done else []
+    sections = list(zip(parts, bodies, strict=True))
+    pairs = [section for section in sections if not section[0][0].shown] or sections
+    bodies = [body for _, body in pairs]
     if len(bodies) > 1:
         bodies = [
-            f"## {_asked(step)}\n\n{demoted(briefly(step.clause.text, body))}"
-            for body, (_, step) in zip(bodies, parts, strict=True)
+            f"## {_asked(step)}\n\n{demoted(briefly(step.clause.text, body))}" for (_, step), body in pairs
         ]
         bodies.sort(key=lambda section: section.count("\n") > SCREEN)
-    return "\n\n".join([*first, *bodies, *(left_over(steps) if done else [])])
+    return "\n\n".join([*first, *bodies, *rest])
+
+
+def _weighed(body: str, step: Step, before: Sequence[Part]) -> str:
+    """A part that was wanted under a condition: left out where what came before it says so, and said to be shown in any case
+    where that does not tell.
+    """
+    condition = step.clause.condition
+    checks = [part for part in before if not part[1].clause.condition]
+    if not condition or not checks:
+        return body
+    call, check = checks[-1]
+    if check.unmet:
+        return phrases.NOT_DONE.format(f"{condition}, {step.clause.text}", phrases.NOT_KNOWN)
+    result = parse_result(call.result or "")
+    found = result if isinstance(result, Items) else None
+    applies = found and holds(condition, check.clause.text, bool(found.items))
+    if found is None or applies is None:
+        return f"{phrases.NOT_WEIGHED.format(condition)}\n\n{body}"
+    return body if applies else phrases.DOES_NOT_APPLY.format(condition, count(found))
+
+
+def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequence[Call]]:
+    """How many of the same each repository has, where the request compares them, and the calls with their first rows alone."""
+    found = [(repository_of(call.arguments), parse_result(call.result or "")) for call in calls]
+    counted = {"/".join(named): each for named, each in found if named and isinstance(each, Items)}
+    kinds = {each.kind for each in counted.values()}
+    if len(counted) < max(2, len(calls)) or len(kinds) > 1 or not FORMS["compares"].search(request):
+        return [], calls
+    numbers = {
+        name: (each.total or len(each.items), each.total is None and bool(each.note and each.items))
+        for name, each in counted.items()
+    }
+    if not FORMS["lists"].search(request):
+        few = map(_few, counted.values())
+        calls = [replace(call, result=dump_result(each)) for call, each in zip(calls, few, strict=True)]
+    return [phrases.comparison(kinds.pop(), numbers)], calls
+
+
+def _few(found: Items, asked: str = "") -> Items:
+    """The first rows of a list of which the number is asked for; where several states or the author of the most are, the number of each."""
+    note = found.note
+    if FORMS["most_of_whom"].search(asked) and (people := Counter(_people(found, asked))):
+        most = phrases.of_each_person(people.most_common(SHOWN_PEOPLE), _column(asked), len(found.items))
+        note = " ".join(filter(None, (note, most)))
+    states = Counter(str(row.get("state")) for row in found.items)
+    named = {match[0].lower() for match in FORMS["state_words"].finditer(asked)} & states.keys()
+    if len(named) > 1 and not found.note:
+        note = phrases.of_each_state(states)
+    total = found.total or len(found.items)
+    return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total, "note": note})
+
+
+def _column(asked: str) -> str:
+    """What people are asked for: who has to do the most, or who wrote the most."""
+    return "assignee" if "assign" in asked.lower() else "author"
+
+
+def _people(found: Items, asked: str) -> list[str]:
+    name = _column(asked)
+    values = (row.get(name) or row.get(f"{name}s") or [] for row in found.items)
+    return [str(one) for value in values for one in (value if isinstance(value, list) else [value])]
 
 
 def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
@@ -72,9 +136,13 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
         case Items() as listed:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
-            if FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
-                total = listed.total or len(listed.items)
-                listed = listed.model_copy(update={"items": listed.items[:GLIMPSE], "total": total})
+            if FORMS["most_of_whom"].search(asked) and any(_people(listed, asked)):
+                listed, left_out = (
+                    _few(listed, asked),
+                    [part for part in left_out if "most" not in words(part)],
+                )
+            elif FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
+                listed = _few(listed, asked)
             rows, shown = listed.items[:1], items_text(listed, _context(call, step))
         case Record() as record:
             rows, left_out, shown = [record.item], step.unmet, record_text(record, turn.request)

@@ -11,14 +11,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text, with_whole_links
+from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
+from utils.llm.offline.answer.relative_links import with_whole_links
 from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import orders, questions
+from utils.messages.sentences import alternatives, orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -39,6 +40,9 @@ BELOW = 0.4
 """Score by which a section may be worse than the best to be quoted too."""
 OPENS = 0.3
 """What the first block of a section is worth besides its closeness: sections say first what matters."""
+LONG_TABLE = 900
+"""Characters of a table from which only the rows that are nearest to the question are shown."""
+SHOWN_ROWS = 8
 SURE = 0.33
 """Fit from which the best section is taken for an answer. Chosen with development questions of tests/eval."""
 ABOUT = 0.27
@@ -105,16 +109,18 @@ class Section:
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
     sections = _sections(question, found.articles[:READ], similarity)
-    about = bool(sections) and (similarity.embedder is None or sections[0].fit >= ABOUT)
+    about = bool(sections) and _about(question, sections[0], similarity)
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
     if not about and not any(near):
         return joined(NOTHING, found.note or "")
-    said = overlap(content_stems(question), (*content_stems(_place(sections[0].article)), *sections[0].stems))
-    sure = about and (sections[0].fit >= SURE or said >= SHARED) and not is_foreign(question)
+    fits = sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED
+    sure = about and fits and not is_foreign(question)
     asked = _sections_of_parts(sections, found.articles, similarity)
-    sections = _first([sections[0], *(each for each in asked.values() if each)], sections)
+    sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
+        [sections[0], *(each for each in asked.values() if each)], sections
+    )
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
-    shown = _screen(quoted, room)
+    shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
     lacking = "; ".join(part for part, section in asked.items() if section is None) if sure else ""
@@ -138,7 +144,7 @@ def briefly(asked: str, text: str) -> str:
     return "\n".join([answer[:kept].rstrip(), "", SEE_ALSO, *[*left, *links.split("\n")][:OTHERS]])
 
 
-def _screen(sections: Sequence[Section], room: int) -> dict[str, str]:
+def _screen(question: str, sections: Sequence[Section], room: int, similarity: Similarity) -> dict[str, str]:
     """What is shown of each section, by its link, until the room is full."""
     shown: dict[str, str] = {}
     for section in sections[:MOST]:
@@ -146,12 +152,21 @@ def _screen(sections: Sequence[Section], room: int) -> dict[str, str]:
         if worse or (shown and room < FEWEST):
             continue
         share = min(room, NEXT) if shown else FIRST
-        text = _quoted(section, share - 2, max(room - 2, NEXT) if shown else ANY)
+        text = _quoted(question, section, share - 2, max(room - 2, NEXT) if shown else ANY, similarity)
         if text:
             heading = _with_address(f"**{_crumbs(section.article)[-1]}**", section.article)
             shown[_link(section.article)] = f"{heading}\n\n{text}"
             room -= _lines(text) + 3
     return shown
+
+
+def _each_named(
+    question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
+) -> list[Section]:
+    """The sections with the nearest to each of two named things first, "bedrock or azure"; none where no two are named."""
+    near = [_sections(each, articles, similarity) for each in alternatives(question)]
+    best = {max(found, key=lambda each: each.fit).article.url for found in near if found}
+    return _first([each for each in sections if each.article.url in best], sections) if best else []
 
 
 def _sections_of_parts(
@@ -197,12 +212,17 @@ def _first(chosen: Sequence[Section], sections: Sequence[Section]) -> list[Secti
     return [*first, *(each for each in sections if each.article.url not in urls)]
 
 
+def _about(question: str, section: Section, similarity: Similarity) -> bool:
+    """Whether a section is about what a question is about; without an embedder only its words tell."""
+    return similarity.embedder is None or section.fit >= ABOUT or _shared(question, section) > SHARED
+
+
 def _said(section: Section, shown: Sequence[str]) -> bool:
     """Whether nearly all words of a section were shown already."""
     return bool(shown) and overlap(section.stems, content_stems(" ".join(shown))) >= SAME
 
 
-def _quoted(section: Section, room: int, most: int) -> str:
+def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
     """What is nearest to a question of a section, in reading order, as much as there is room for; the nearest may take `most` lines.
 
     Code stays with what introduces it, and with the rest of a sentence that it stands in. A few lines more are no reason to leave something out; where not even the nearest has room there
@@ -212,7 +232,7 @@ def _quoted(section: Section, room: int, most: int) -> str:
     for part, near in section.parts:
         if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
-        text = _shown(part, section.article)
+        text = _shown(question, part, section.article, similarity)
         after_code = bool(units) and units[-1][0].endswith("```")
         goes_on = part.kind is Kind.CODE or (after_code and part.text[:1].islower())
         if units and (goes_on or units[-1][0].endswith(":")):
@@ -257,7 +277,7 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
     texts = [
         text for article, parts in own for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
-    near = iter(similarity.to_each(question, texts, passing=True))
+    near = iter(_closest(question, texts, similarity))
     most = max((article.score for article in articles), default=0.0) or 1.0
     found = []
     for article, parts in own:
@@ -272,6 +292,12 @@ def _titles(article: Article) -> tuple[str, ...]:
     """What names a section: its place, its heading, and the known question that is nearest to the user's."""
     asked = str(article.metadata.get("asked") or "")
     return (_place(article), _crumbs(article)[-1], *([asked] if asked else []))
+
+
+def _closest(question: str, texts: Sequence[str], similarity: Similarity) -> list[float]:
+    """Closeness of each text to the question or to the sentence of it that is nearest."""
+    each = [similarity.to_each(part, texts, passing=True) for part in (question, *sentences(question))]
+    return [max(scores) for scores in zip(*each, strict=True)]
 
 
 def _position(article: Article) -> int:
@@ -291,12 +317,29 @@ def _body(article: Article) -> list[Block]:
     return parts
 
 
-def _shown(part: Block, article: Article) -> str:
+def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
     if part.kind is Kind.CODE:
         return part.text
-    return (
-        f"**{heading_text(part)}**" if part.kind is Kind.HEADING else with_whole_links(part.text, article.url)
+    if part.kind is Kind.HEADING:
+        return f"**{heading_text(part)}**"
+    text = _short_table(question, part.text, similarity) if part.kind is Kind.TABLE else part.text
+    return with_whole_links(text, article.url)
+
+
+def _short_table(question: str, text: str, similarity: Similarity) -> str:
+    head, rows = text.split("\n")[:2], text.split("\n")[2:]
+    if len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS:
+        return text
+    near = similarity.to_each(question, [row.replace("_", " ") for row in rows], passing=True)
+    kept = sorted(sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS])
+    return "\n".join(
+        [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
     )
+
+
+def _shared(question: str, section: Section) -> float:
+    present = (*content_stems(_place(section.article)), *section.stems)
+    return overlap(content_stems(question), present)
 
 
 def _crumbs(article: Article) -> list[str]:

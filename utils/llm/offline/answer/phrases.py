@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from utils.llm.offline.smalltalk import Talk
 from utils.llm.offline.tools import ToolSpec
@@ -22,6 +22,9 @@ NO_WORDS = "Write in words what you want to know: I do not look into files and d
 NOT_DONE = "Not done: “{}”. {}"
 """A part of the request that nothing was done for, and why."""
 NOT_WEIGHED = "I cannot weigh “{}”, so this is shown in any case."
+DOES_NOT_APPLY = "“{}” does not apply: {}."
+"""A condition, and what the part before it found."""
+NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
@@ -50,6 +53,17 @@ def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     """An answer to small talk."""
     said = _TALK[kind]
     return f"{said} {abilities(tools)}" if kind in (Talk.GREETING, Talk.HELP) else said
+
+
+def of_each_state(states: Mapping[str, int]) -> str:
+    """How many things are in each state: "Of these, 60 are open and 12 are closed."."""
+    each = [f"{number} {'is' if number == 1 else 'are'} {state}" for state, number in states.items()]
+    return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
+
+
+def of_each_person(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
+    """Who has the most of the rows that were found: "By author, of the 60 found: mona 26, hubot 24."."""
+    return f"By {column}, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
 
 
 def outside(tools: Sequence[ToolSpec]) -> str:
@@ -93,6 +107,20 @@ def searched_for(excerpt: str) -> str:
 def not_applied(parts: Sequence[str]) -> str:
     """Words that the answer does not follow."""
     return f"Not applied, since no argument of the tool takes it: {', '.join(f'“{part}”' for part in parts)}."
+
+
+def comparison(kind: str, numbers: Mapping[str, tuple[int, bool]]) -> str:
+    """Which repository has more. Each number comes with whether there are more than that."""
+    shown = ", ".join(
+        f"{name} has {'at least ' if more else ''}{number}" for name, (number, more) in numbers.items()
+    )
+    counts = [number for number, _ in numbers.values()]
+    if any(more for _, more in numbers.values()):
+        return f"**{shown} {kind}.** Which has more cannot be told from one page."
+    if len(set(counts)) == 1:
+        return f"**{shown} {kind}: the same number.**"
+    most = max(numbers, key=lambda name: numbers[name][0])
+    return f"**{shown} {kind}: {most} has more.**"
 
 
 def _summary(tool: ToolSpec) -> str:
