@@ -64,11 +64,11 @@ ci: setup-dev lint ## Everything: format, lint, types, import direction, all tes
 
 # One after the other: each takes all processors, and tests that start processes have limits of time. The seeds are fixed, so that a red gate means a change.
 ci-fuzz:
-	$(BIN)/python -m benchmarks.fuzz_context N=1200 SEED=1 LARGE=6
+	$(BIN)/python -m benchmarks.fuzz_context N=800 SEED=1 LARGE=4
 
 ci-simulate:
-	$(BIN)/python -m benchmarks.simulate N=2500 SEED=1
-	$(BIN)/python -m benchmarks.simulate N=400 SEED=1 ENGINES=2
+	$(BIN)/python -m benchmarks.simulate N=1500 SEED=1
+	$(BIN)/python -m benchmarks.simulate N=200 SEED=1 ENGINES=2
 
 ci-tests:
 	$(BIN)/python -m pytest -p tests.coverage $(CI_WORKERS) --fail-on-skip
