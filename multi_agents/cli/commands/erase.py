@@ -200,9 +200,8 @@ def _lines(told: Told, ours: Collection[str], done: str) -> list[str]:
     counts = {"conversations": len(told["conversations"]), **told["counts"]}
     lines = [f"{told['agent']} {done}: {', '.join(f'{what} {count}' for what, count in counts.items())}"]
     lines += [f"  {each}  left: a turn of it is under way" for each in told["left"]]
-    lines += [
-        f"  {told.get('out_of_sight')} of them in files, out of sight since DATABASE_URL is set"
-    ] * bool(told["out_of_sight"])
+    if in_files := told["out_of_sight"]:
+        lines.append(f"  {in_files} of them in files, out of sight since DATABASE_URL is set")
     lines += [f"  also known {_place(each)}: run this with {_option(each)}" for each in told["tenants"]]
     others = [each for each in told["elsewhere"] if each not in ours]
     return lines + [f"  {each} runs elsewhere, and may still have what it was told" for each in others]

@@ -28,6 +28,7 @@ from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, SCOPE_EXTENSION, parse_error
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.parts import objects_in, text_in
 from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK
 from utils.a2a_common.tasks.log import TaskLog
@@ -132,25 +133,16 @@ class PendingInputRouter:
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""
-        text, data = "\n".join(part.text for part in message.parts if part.text), _data(message)
+        text, data = text_in(message), objects_in(message)
         if find_delegation_context(data) is not None or repeats_request(message, task):
             return False
         if without_code(text, code_of(open_question(task).message_id)) != text:
             return True
         try:
-            return await self._policy.is_answer(_question(task), text, data)
+            return await self._policy.is_answer(text_in(task.status.message), text, data)
         except Exception:  # a hook of an agent: where it fails, the message is a new request
             log.exception("pending_input.undecided", task_id=task.id)
             return False
-
-
-def _question(task: Task) -> str:
-    return "\n".join(part.text for part in task.status.message.parts if part.text)
-
-
-def _data(message: Message) -> list[Mapping[str, Any]]:
-    values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
-    return [value for value in values if isinstance(value, Mapping)]
 
 
 def new_task_id(owner: str, message: Message, *, retry: int = 0) -> str:

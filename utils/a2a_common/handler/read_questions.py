@@ -8,15 +8,12 @@ is refused, whatever it says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from a2a.types.a2a_pb2 import Message, Role, Task
 from a2a.utils.errors import UnsupportedOperationError
-from google.protobuf import json_format
 
 from utils.a2a_common.protocol.answer_proof import named_question
 from utils.a2a_common.protocol.asked import approval_digest
+from utils.a2a_common.protocol.parts import objects_in, text_in
 from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.messages.approval import code_of, says_yes, without_code
 
@@ -52,23 +49,13 @@ def check_read(task: Task, message: Message) -> None:
 
 def _approves(message: Message) -> bool:
     """Whether a message may approve something."""
-    return says_yes(_words(message)) or any(data.get("approve") is True for data in _data(message))
+    return says_yes(text_in(message)) or any(data.get("approve") is True for data in objects_in(message))
 
 
 def _names(question: Message, message: Message) -> bool:
-    words, digest = _words(message), approval_digest(question)
+    words, digest = text_in(message), approval_digest(question)
     return (
         named_question(message) == question.message_id
-        or any(data.get("digest") == digest for data in _data(message))
+        or any(data.get("digest") == digest for data in objects_in(message))
         or without_code(words, code_of(question.message_id)) != words
     )
-
-
-def _words(message: Message) -> str:
-    return "\n".join(part.text for part in message.parts if part.text)
-
-
-def _data(message: Message) -> Iterator[dict[str, Any]]:
-    for part in message.parts:
-        if part.data.HasField("struct_value"):
-            yield json_format.MessageToDict(part.data.struct_value)

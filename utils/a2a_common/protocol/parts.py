@@ -48,6 +48,19 @@ def objects_under(uri: str, message: Message) -> list[Mapping[str, Any]]:
     ]
 
 
+def text_in(message: Message) -> str:
+    """The text parts of a message, a line each."""
+    return "\n".join(part.text for part in message.parts if part.text)
+
+
+def objects_in(message: Message) -> list[Mapping[str, Any]]:
+    """The JSON objects among the data parts of a message."""
+    from google.protobuf import json_format
+
+    values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
+    return [value for value in values if isinstance(value, Mapping)]
+
+
 def decode_part(part: Part) -> ContentPart | None:
     """A part as it came; `None` for one without content. Nothing of it is cleaned: names and addresses are a peer's data."""
     from google.protobuf import json_format
