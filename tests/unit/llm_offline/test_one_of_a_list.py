@@ -36,6 +36,11 @@ def _result(call, rows):
     ("said", "listed", "shown"),
     [
         ("Which files does the latest PR of acme/rocket touch?", "list_pull_requests", "get_pull_request"),
+        (
+            "Which files does the last merged PR of acme/rocket touch? Trying to see who broke the build",
+            "list_pull_requests",
+            "get_pull_request",
+        ),
         ("What does the newest issue in acme/rocket say, with its comments?", "list_issues", "get_issue"),
         ("Did CI pass on the latest pull reqest of acme/rocket?", "list_pull_requests", "get_pull_request"),
         ("What does the issue with the most comments in acme/rocket say?", "list_issues", "get_issue"),
@@ -52,6 +57,13 @@ def test_the_newest_one_is_shown_in_full(github, said, listed, shown):
 def test_several_are_listed_and_not_shown_one_by_one(github):
     rounds, _ = _conversation(github, "The latest PRs of acme/rocket", [{"number": 7}, {"number": 6}])
     assert rounds == [[("list_pull_requests", None)]]
+
+
+def test_rows_are_counted_although_the_words_tell_of_a_last_one(github):
+    said = "How many open PRs does acme/rocket have? Not issues. The last person counted both."
+    rounds, answer = _conversation(github, said, [{"number": 7}, {"number": 6}])
+    assert rounds == [[("list_pull_requests", None)]]
+    assert answer.startswith("**2 ")
 
 
 def test_a_list_beside_the_one_keeps_its_place(github):

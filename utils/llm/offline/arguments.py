@@ -185,12 +185,13 @@ def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
         return None
     others = {"releases": "|tag|version", "workflow runs": "|run|workflow"}.get(tool.noun, "")
     kind = "single_ordered" if tool.accepts("direction") else "single"
-    return _single(kind, re.escape(tool.noun.removesuffix("s")) + others).search(spelled_out(text))
+    row, plain = re.escape(tool.noun.removesuffix("s")) + others, spelled_out(text)
+    return None if _single("rows_counted", row).search(plain) else _single(kind, row).search(plain)
 
 
 @cache
 def _single(kind: str, row: str) -> re.Pattern[str]:
-    """How a sentence singles out one row of a list; `ROW` stands in the lexicon for what the rows are called."""
+    """How a sentence singles out one row of a list, or counts them; `ROW` stands in the lexicon for what the rows are called."""
     return pattern(part(kind).replace("ROW", f"(?:{row})"))
 
 

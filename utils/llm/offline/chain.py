@@ -33,6 +33,9 @@ def _second(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:
     if wanted := {each.value for each in numbers(reading) if each.counted}:
         return next((row for row in rows if row.get("number") in wanted), None)
-    if not FORMS["failed"].search(reading):
+    ended = any(
+        {"conclusion", "status"} & row.keys() for row in rows
+    )  # an issue "about a failed login" has neither
+    if not (ended and FORMS["failed"].search(reading)):
         return next(iter(rows), None)
     return next((row for row in rows if {str(row.get("conclusion")), str(row.get("status"))} & _BAD), None)
