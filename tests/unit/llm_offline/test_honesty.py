@@ -104,7 +104,12 @@ def test_what_is_not_wanted_is_not_asked_for(chat):
 
 
 @pytest.mark.parametrize(
-    "said", ["show me the failed builds of our repo", "the last five commits of my project"]
+    "said",
+    [
+        "show me the failed builds of our repo",
+        "the last five commits of my project",
+        "Are there any issues labelled bug that nobody is assigned to?",
+    ],
 )
 def test_a_repository_of_ones_own_is_asked_back(chat, said):
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]

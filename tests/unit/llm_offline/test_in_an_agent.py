@@ -104,6 +104,11 @@ def test_small_talk_and_what_is_out_of_scope_call_no_tool(desk, embedder, words)
     assert answer.text
 
 
+def test_thanks_are_no_request(desk, embedder):
+    answer = ask(desk.agent(embedder), "That is everything on my list, thank you. You've been very patient.")
+    assert "cannot help" not in answer[-1].text
+
+
 def test_what_it_cannot_do_it_says_with_what_it_can(desk, embedder):
     answer = ask(desk.agent(embedder), "write me a poem about autumn")[-1].text
     assert answer.startswith("I cannot help with that.")

@@ -64,6 +64,7 @@ def test_addresses_become_words(address, written):
         ("the last 5 commits", []),
         ("commits of the last 3 days since 2026-01-02", []),
         ("python 3.11", []),
+        ("item 3 on my list, and port 8001, as in step 2", []),
         ("issues since January 2026", []),
     ],
 )

@@ -116,6 +116,7 @@ def _is_githubs(clause: str, kinds: Mapping[Kind, float], asks_from: float) -> b
         or (asked_change(clause) is not None and continued)
         or (kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
         or _rows_alone(clause)
+        or (kinds.get(Kind.GITHUB, 0.0) >= SURELY and _chooses_rows(clause))
         or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
     )
 
@@ -183,6 +184,12 @@ def _rows_alone(clause: str) -> bool:
     """Whether a clause speaks of rows that GitHub has and of nothing else: "latest issue?"."""
     rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
     return bool(FORMS["rows"].search(clause)) and not content_stems(rest)
+
+
+def _chooses_rows(clause: str) -> bool:
+    """Whether a clause names rows that GitHub has by a label or by whose they are: "bugs that nobody is assigned to"."""
+    chosen = entities.labels(clause) or entities.assignee(clause)
+    return bool(chosen and FORMS["rows"].search(clause)) and not about_the_product(clause)
 
 
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
