@@ -164,6 +164,11 @@ def test_a_state_that_is_asked_about_says_not_which_one_is_wanted(github, said, 
     assert arguments.get(parameter) in (None, "all")
 
 
+def test_whether_the_tests_pass_is_asked_of_all_runs(github):
+    ((_, arguments),) = _asked(github, "Did the automatic tests pass the last time in acme/rocket?")[0]
+    assert "status" not in arguments
+
+
 def test_a_state_before_the_one_says_which_one_is_wanted(github):
     ((_, arguments),) = _asked(github, "Is the latest failed run of acme/rocket older than a day?")[0]
     assert (arguments["limit"], arguments["status"]) == (1, "failure")

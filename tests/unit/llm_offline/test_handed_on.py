@@ -30,6 +30,15 @@ def _calls(model, said):
         ("github", "Which workflow failed most recently in acme/rocket, and what was the error message?"),
         ("github", "Has anybody commented on issue 4 of acme/rocket? What did the last comment say?"),
         ("github", "Is there an open issue about docs in acme/rocket? And if not, list the closed ones."),
+        (
+            "rag",
+            "Something else on that server already sits on 8000 (the canteen's menu, I believe). Can I move this to another number?",
+        ),
+        (
+            "github",
+            "I want to know who wrote the last change in acme/rocket, and when, because it broke then.",
+        ),
+        ("github", "As there is far too much in there, could you just remove acme/rocket altogether?"),
     ],
 )
 def test_a_message_for_one_agent_reaches_it_whole(models, agent, said):

@@ -9,7 +9,7 @@ from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
-from utils.llm.offline.followup import points_back
+from utils.llm.offline.followup import LONGEST, points_back
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.words import content_stems, words
@@ -57,8 +57,10 @@ def _only_states(text: str) -> bool:
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
         return of_themselves and not asks_of_a_repository(text)
-    tells = FORMS["of_something"].match(text) or not points_back(text)
-    return of_themselves or (len(words(text)) > FEW and bool(tells))
+    said = len(words(text))
+    long = said > LONGEST and not FORMS["depends"].match(text)
+    tells = FORMS["of_something"].match(text) or long or not points_back(text)
+    return of_themselves or (said > FEW and bool(tells))
 
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
