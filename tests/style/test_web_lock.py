@@ -1,17 +1,22 @@
-"""What is bundled into the page is locked by name, version and hash, from whatever registry it is installed."""
+"""What is bundled into the page, and what tests run in node, is locked by name, version and hash, from whatever registry it is installed."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
 
 from tests.style.sources import ROOT
 
 WEB = ROOT / "multi_agents" / "web"
+LOCKED = (WEB, ROOT / "tests" / "e2e" / "interop")
 BUILT = ROOT / "utils" / "web" / "built"
 
 
-def test_each_package_of_the_page_has_a_version_and_a_hash_and_no_address():
-    packages = json.loads((WEB / "package-lock.json").read_text("utf-8"))["packages"]
+@pytest.mark.parametrize("folder", LOCKED, ids=lambda folder: folder.name)
+def test_each_package_has_a_version_and_a_hash_and_no_address(folder: Path) -> None:
+    packages = json.loads((folder / "package-lock.json").read_text("utf-8"))["packages"]
     locked = {name: entry for name, entry in packages.items() if name}
     assert locked
     assert [name for name, entry in locked.items() if "version" not in entry] == []
@@ -24,9 +29,10 @@ def test_each_package_of_the_page_has_a_version_and_a_hash_and_no_address():
     )
 
 
-def test_each_direct_package_of_the_page_has_one_version():
-    described = json.loads((WEB / "package.json").read_text("utf-8"))
-    versions = {**described["dependencies"], **described["devDependencies"]}
+@pytest.mark.parametrize("folder", LOCKED, ids=lambda folder: folder.name)
+def test_each_direct_package_has_one_version(folder: Path) -> None:
+    described = json.loads((folder / "package.json").read_text("utf-8"))
+    versions = {**described["dependencies"], **described.get("devDependencies", {})}
     assert [name for name, version in versions.items() if not version[0].isdigit()] == []
 
 

@@ -26,21 +26,21 @@ OLDEST = (20, 19)
 """What Vite runs on."""
 
 
-def packages() -> Path:
-    """A folder with the packages of the lock; others wait while one process installs them."""
-    lock = (SOURCE / "package-lock.json").read_bytes() + (SOURCE / "package.json").read_bytes()
-    stamp = CACHE / "stamp"
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "lock").open("w") as guard:
+def packages(source: Path = SOURCE, cache: Path = CACHE) -> Path:
+    """A folder with the packages of the lock in `source`; others wait while one process installs them."""
+    lock = (source / "package-lock.json").read_bytes() + (source / "package.json").read_bytes()
+    stamp = cache / "stamp"
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         wanted = hashlib.sha256(lock).hexdigest()
         if not stamp.is_file() or stamp.read_text() != wanted:
             stamp.unlink(missing_ok=True)
             for name in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copy(SOURCE / name, CACHE / name)
-            run([*npm(), "ci"], CACHE)
+                shutil.copy(source / name, cache / name)
+            run([*npm(), "ci"], cache)
             stamp.write_text(wanted)
-    return CACHE / "node_modules"
+    return cache / "node_modules"
 
 
 def build(target: Path) -> None:
