@@ -85,6 +85,10 @@ def test_the_items_of_a_numbered_list_are_parts_of_their_own(models):
     [
         ("and how do I test it?", "How do I write an agent? and how do I test it?"),
         ("and on Kubernetes?", "How do I write an agent? and on Kubernetes?"),
+        (
+            "Right, and how do I make that shorter?",
+            "How do I write an agent? Right, and how do I make that shorter?",
+        ),
         ("And what about a Go agent?", "How do I write an agent? And what about a Go agent?"),
         ("in which language?", "How do I write an agent? in which language?"),
         ("how do I test an agent?", "how do I test an agent?"),
