@@ -73,9 +73,7 @@
 {{- define "pe.checkClear" -}}
 {{- $secret := .Files.Get "secret-settings.yaml" | required "The chart is not whole: secret-settings.yaml is missing." | fromYamlArray -}}
 {{- $ways := dict "DATABASE_URL" "database.existing or database.url" "ENCRYPTION_KEYS" "encryption.existing or encryption.keys" "AUTH_SERVICE_KEY" "supervisor.secrets" "AUTH_EXCHANGE_CLIENT_SECRET" "supervisor.secrets" -}}
-{{- $levels := list (dict "where" "settings" "given" (include "pe.told" .Values.settings | fromYaml) "way" "secrets") (dict "where" "defaults.env" "given" (include "pe.told" .Values.defaults.env | fromYaml) "way" "secrets") (dict "where" "supervisor.env" "given" (include "pe.told" .Values.supervisor.env | fromYaml) "way" "supervisor.secrets") -}}
-{{- range .Values.agents -}}{{- $levels = append $levels (dict "where" (printf "env of agent %s" .name) "given" (include "pe.told" .env | fromYaml) "way" (printf "secrets of agent %s" .name)) -}}{{- end -}}
-{{- range $level := $levels -}}
+{{- range $level := include "pe.levels" . | fromYamlArray -}}
 {{- if hasKey $level.given "ENCRYPTION_KEYS_FILE" -}}{{- fail (printf "ENCRYPTION_KEYS_FILE cannot stand in %s: set encryption.existing or encryption.keys." $level.where) -}}{{- end -}}
 {{- range $name := list "HTTP_PROXY" "HTTPS_PROXY" "ALL_PROXY" -}}
 {{- if regexMatch "^([a-zA-Z0-9+.-]+://)?[^/@]*:[^/@]*@" (get $level.given $name) -}}{{- fail (printf "%s has a password and cannot stand in %s, which everybody reads who may read a ConfigMap: set %s (existing, values or external)." $name $level.where $level.way) -}}{{- end -}}

@@ -35,3 +35,13 @@
 {{ $name }}: {{ $value | quote }}
 {{- end }}
 {{- end -}}
+
+{{/* Every place of settings: as YAML a list of `where` it stands, what is `given` there, and `way`, where its secrets belong. */}}
+{{- define "pe.levels" -}}
+{{- $levels := list (dict "where" "settings" "given" .Values.settings "way" "secrets") -}}
+{{- $levels = append $levels (dict "where" "defaults.env" "given" .Values.defaults.env "way" "secrets") -}}
+{{- $levels = append $levels (dict "where" "supervisor.env" "given" .Values.supervisor.env "way" "supervisor.secrets") -}}
+{{- range .Values.agents -}}{{- $levels = append $levels (dict "where" (printf "env of agent %s" .name) "given" .env "way" (printf "secrets of agent %s" .name)) -}}{{- end -}}
+{{- range $level := $levels -}}{{- $_ := set $level "given" (include "pe.told" $level.given | fromYaml) -}}{{- end -}}
+{{- toYaml $levels -}}
+{{- end -}}
