@@ -84,7 +84,7 @@ SECRETS = """\
 # Made by `python -m docs.make_configuration` from the settings classes.
 """
 VALUES = """\
-# What the value of each setting may be: the chart refuses another one in `settings` and `env`, since no pod would start with it.
+# What the value of each setting may be: the chart refuses another one in `settings` and `env`, as the service does at its start.
 # Made by `python -m docs.make_configuration` from the settings classes.
 """
 CHART = ROOT / "helm" / "platform-engineer"

@@ -32,9 +32,7 @@ NAMES = sorted(
     - BY_THE_CHART
     - BY_CODE_ALONE
 )
-REFUSED = re.compile(
-    r"([A-Z][A-Z0-9_]*) is \".*?\" in (.+?), with which no pod would start: it must be (.+?)\."
-)
+REFUSED = re.compile(r"([A-Z][A-Z0-9_]*) is \".*?\" in (.+?), which the service refuses: it must be (.+?)\.")
 
 NUMBERS = (
     *("0", "1", "2", "3", "5", "10", "11", "50", "51", "300", "301", "1000", "1001", "1023", "1024", "1025"),
@@ -132,27 +130,27 @@ def test_the_chart_refuses_for_every_setting_what_its_class_refuses_and_nothing_
 ONE_EACH: dict[str, tuple[Values, str]] = {
     "a number with a unit": (
         {"settings": {"RETENTION_DAYS": "30d"}},
-        'RETENTION_DAYS is "30d" in settings, with which no pod would start: it must be a number, at least 0.',
+        'RETENTION_DAYS is "30d" in settings, which the service refuses: it must be a number, at least 0.',
     ),
     "a number out of its bounds, of one agent": (
         {"agents": [{**GITHUB, "env": {"GITHUB_MAX_RETRIES": 6}}]},
-        'GITHUB_MAX_RETRIES is "6" in env of agent github, with which no pod would start: it must be a whole number, at least 0, at most 5.',
+        'GITHUB_MAX_RETRIES is "6" in env of agent github, which the service refuses: it must be a whole number, at least 0, at most 5.',
     ),
     "a choice that is none, of every pod": (
         {"defaults": {"env": {"LOG_LEVEL": "LOUD"}}},
-        'LOG_LEVEL is "LOUD" in defaults.env, with which no pod would start: it must be DEBUG, INFO, WARNING or ERROR.',
+        'LOG_LEVEL is "LOUD" in defaults.env, which the service refuses: it must be DEBUG, INFO, WARNING or ERROR.',
     ),
     "a switch of the supervisor": (
         {"supervisor": {"env": {"SHOW_REASONING": "maybe"}}},
-        'SHOW_REASONING is "maybe" in supervisor.env, with which no pod would start: it must be true or false.',
+        'SHOW_REASONING is "maybe" in supervisor.env, which the service refuses: it must be true or false.',
     ),
     "half of what is whole": (
         {"settings": {"MAX_CONCURRENT_TURNS": 1.5}},
-        'MAX_CONCURRENT_TURNS is "1.5" in settings, with which no pod would start: it must be a whole number, above 0.',
+        'MAX_CONCURRENT_TURNS is "1.5" in settings, which the service refuses: it must be a whole number, above 0.',
     ),
     "a way of knowing callers that there is not": (
         {"settings": {"AUTH_MODE": "apikey"}},
-        'AUTH_MODE is "apikey" in settings, with which no pod would start: it must be none, api-key or oidc.',
+        'AUTH_MODE is "apikey" in settings, which the service refuses: it must be none, api-key or oidc.',
     ),
     "an address without a scheme": (
         {"agents": [{**GITHUB, "env": {"GITHUB_API_URL": "github.example.com"}}]},

@@ -13,7 +13,7 @@
 {{- $read := and (not $it.image) (or (not $rule.of) (has $rule.of ($it.args | default (list $it.name)))) -}}
 {{- if and $rule.must $read $text (not (hasKey $replaced $rule.name)) -}}
 {{- if include "pe.isWrong" (dict "rule" $rule "forms" $table.forms "text" $text) -}}
-{{- $wrong = append $wrong (printf "%s is %q in %s, with which no pod would start: it must be %s." $rule.name $text (get $places $rule.name | default "settings") $rule.must) -}}
+{{- $wrong = append $wrong (printf "%s is %q in %s, which the service refuses: it must be %s." $rule.name $text (get $places $rule.name | default "settings") $rule.must) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
