@@ -97,9 +97,9 @@ def groups() -> list[type[EnvSettings]]:
 
 
 def groups_of_agents() -> dict[str, list[type[EnvSettings]]]:
-    """The groups of each agent by name, but for the one that is only copied."""
-    names = (path.parent.name for path in sorted(ROOT.glob("agents/*/settings.py")))
-    return {name: groups_in(f"agents.{name}") for name in names if name != "template"}
+    """The groups of each agent by its name, but for the one that is only copied."""
+    packages = (path.parent.name for path in sorted(ROOT.glob("agents/*/settings.py")))
+    return {name.replace("_", "-"): groups_in(f"agents.{name}") for name in packages if name != "template"}
 
 
 def compose_section() -> str:
