@@ -1,8 +1,9 @@
-"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example, docs/error-codes.md and the chart's list of secrets from the code."""
+"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example, docs/error-codes.md and the chart's tables of settings from the code."""
 # ruff: noqa: INP001 - a folder of documents with one script in it is no package
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from utils.a2a_common.graph import state_conflict
 from utils.a2a_common.protocol import storage_low
 from utils.encryption import errors as encryption_errors
 from utils.settings import EnvSettings
+from utils.settings_accepted import FORMS, rules_of
 from utils.settings_docs import COMPOSE, env_example_of, markdown_of, settings_of
 from utils.settings_index import groups_in, shared_groups
 
@@ -81,17 +83,23 @@ SECRETS = """\
 # Settings that are secrets: the chart refuses them in `settings` and `env`, which become ConfigMaps.
 # Made by `python -m docs.make_configuration` from the settings classes.
 """
+VALUES = """\
+# What the value of each setting may be: the chart refuses another one in `settings` and `env`, as the service does at its start.
+# Made by `python -m docs.make_configuration` from the settings classes.
+"""
 CHART = ROOT / "helm" / "platform-engineer"
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
 
 
 def groups() -> list[type[EnvSettings]]:
-    """Every group: the shared ones, then those of each agent by name, but for the one that is only copied."""
-    found = shared_groups()
-    for path in sorted(ROOT.glob("agents/*/settings.py")):
-        if path.parent.name != "template":
-            found += groups_in(f"agents.{path.parent.name}")
-    return found
+    """Every group: the shared ones, then those of each agent by name."""
+    return shared_groups() + [group for own in groups_of_agents().values() for group in own]
+
+
+def groups_of_agents() -> dict[str, list[type[EnvSettings]]]:
+    """The groups of each agent by its name, but for the one that is only copied."""
+    packages = (path.parent.name for path in sorted(ROOT.glob("agents/*/settings.py")))
+    return {name.replace("_", "-"): groups_in(f"agents.{name}") for name in packages if name != "template"}
 
 
 def compose_section() -> str:
@@ -116,6 +124,14 @@ def secret_settings() -> str:
     """The names of all settings that are secrets by their type, as a list in YAML."""
     names = {one.variable for group in groups() for one in settings_of(group) if one.secret}
     return SECRETS + "".join(f"- {name}\n" for name in sorted(names))
+
+
+def setting_values() -> str:
+    """What each setting takes, as YAML: `forms` by name, and a row for each setting."""
+    rules = rules_of(shared_groups())
+    rules += [rule for agent, own in groups_of_agents().items() for rule in rules_of(own, agent)]
+    lines = ["forms:", *(f"  {name}: {json.dumps(pattern)}" for name, pattern in FORMS.values()), "settings:"]
+    return VALUES + "\n".join([*lines, *(f"  - {json.dumps(rule)}" for rule in rules)]) + "\n"
 
 
 def error_codes() -> str:
@@ -145,6 +161,7 @@ def files() -> Mapping[Path, str]:
     }
     if CHART.is_dir():
         texts[CHART / "secret-settings.yaml"] = secret_settings()
+        texts[CHART / "setting-values.yaml"] = setting_values()
     return {path: text.replace(f"{ROOT}/", "") for path, text in texts.items()}
 
 

@@ -78,8 +78,13 @@ def settings_of(group: type[EnvSettings]) -> list[Setting]:
 
     A field without a variable is found out by the group itself, so it is no setting.
     """
+    return [_setting(field) for field in fields_of(group)]
+
+
+def fields_of(group: type[EnvSettings]) -> list[FieldInfo]:
+    """The fields of these settings."""
     own = vars(group).get("__annotations__", {})
-    return [_setting(field) for name, field in group.model_fields.items() if name in own and field.alias]
+    return [field for name, field in group.model_fields.items() if name in own and field.alias]
 
 
 def markdown_of(groups: Sequence[type[EnvSettings]]) -> str:
@@ -120,7 +125,7 @@ def _sentence(setting: Setting) -> str:
 def _setting(field: FieldInfo) -> Setting:
     return Setting(
         variable=field.alias or "",
-        kind=_kind(field.annotation) + _limits(field),
+        kind=kind_of(field),
         default=_default(field.default),
         meaning=_meaning(field),
     )
@@ -129,23 +134,29 @@ def _setting(field: FieldInfo) -> Setting:
 def _meaning(field: FieldInfo) -> str:
     """The description, and the values of a choice where it does not name them."""
     told = field.description or ""
-    values = [str(member.value) for part in _parts(field.annotation) for member in _members(part)]
+    values = [str(member.value) for part in parts_of(field.annotation) for member in members_of(part)]
     return told if all(value in told for value in values) else f"{told} One of: {', '.join(values)}."
 
 
-def _parts(annotation: Any) -> list[Any]:
+def parts_of(annotation: Any) -> list[Any]:
     """The types that a union allows besides `None`; a type alone is its own part."""
     if get_origin(annotation) in {Union, UnionType}:
         return [part for part in get_args(annotation) if part is not NoneType]
     return [annotation]
 
 
-def _members(annotation: Any) -> list[Enum]:
+def members_of(annotation: Any) -> list[Enum]:
+    """The values of a choice; none of another type."""
     return list(annotation) if isinstance(annotation, type) and issubclass(annotation, Enum) else []
 
 
-def _kind(annotation: Any) -> str:
-    kinds = ("choice" if _members(part) else _KINDS.get(part, "text") for part in _parts(annotation))
+def kind_of(field: FieldInfo) -> str:
+    """What a value of the setting is, in words, with its bounds."""
+    return _type(field.annotation) + _limits(field)
+
+
+def _type(annotation: Any) -> str:
+    kinds = ("choice" if members_of(part) else _KINDS.get(part, "text") for part in parts_of(annotation))
     return " or ".join(kinds)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,11 +29,11 @@ class Helm:
     home: Path
 
     def run(self, *arguments: str, values: Values | None = None) -> subprocess.CompletedProcess[str]:
-        """Run helm with `values` as its values file."""
+        """Run helm with `values` as its values file, in JSON, so that a text stays one: YAML reads `1e3` and `y` otherwise."""
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         return subprocess.run(
             [str(self.binary), *arguments, "-f", "-"],
-            input=yaml.safe_dump(dict(values or {})),
+            input=json.dumps(dict(values or {})),
             env=environ,
             capture_output=True,
             text=True,

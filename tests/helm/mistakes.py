@@ -41,6 +41,10 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         },
         "github is killed after terminationGracePeriodSeconds (30)",
     ),
+    "a pod that is killed in the last moment of its process": (
+        {"settings": {"SHUTDOWN_PAUSE_SECONDS": 5}, "supervisor": {"env": {"SHUTDOWN_GRACE_SECONDS": 15}}},
+        "SHUTDOWN_GRACE_SECONDS and 10 more (5, 15 and 10) to stop in order. Set terminationGracePeriodSeconds higher than 30.",
+    ),
     "two replicas of an agent": ({"agents": [{**GITHUB, "replicas": 3}]}, "github cannot have 3 replicas"),
     "two replicas on one volume": (
         {"database": {"existing": "db"}, "supervisor": {"replicas": 2}},

@@ -11,7 +11,7 @@ from multi_agents.cli.checkup import check_memory
 from tests.helm.cases import GITHUB, KNOWN
 from tests.helm.chart import Values
 from utils.auth.authenticator import authenticator_for
-from utils.auth.exposure import check_writes
+from utils.auth.exposure import check_exposure, check_writes
 from utils.auth.settings import AuthSettings
 from utils.errors import SettingsError
 from utils.persistence.settings import DatabaseSettings, EngineSettings
@@ -102,6 +102,14 @@ REFUSED: dict[str, tuple[Values, str]] = {
         {"settings": {"ENGINE": "distributed"}},
         "ENGINE is distributed for supervisor, and there is no database",
     ),
+    "a way of knowing callers that nobody chose": (
+        {"settings": {"AUTH_MODE": None}},
+        "AUTH_MODE is empty for supervisor, so that it would not start",
+    ),
+    "the same of one agent": (
+        {"agents": [{**GITHUB, "env": {"AUTH_MODE": ""}}]},
+        "AUTH_MODE is empty for github, so that it would not start",
+    ),
     "providers that nobody named": (
         {
             "settings": {"AUTH_MODE": "oidc", "AUTH_SERVICE_PUBLIC_KEY": "{}"},
@@ -154,6 +162,10 @@ def _of_authentication(environ: Environ) -> list[str]:
         return _raised(lambda: authenticator_for("github", given, Path(home)))
 
 
+def _of_exposure(environ: Environ) -> list[str]:
+    return _raised(lambda: check_exposure(environ["HOST"], AuthSettings.load(environ)))
+
+
 def _of_writes(environ: Environ) -> list[str]:
     writes = environ.get("GITHUB_WRITE", "").lower() in {"true", "1", "yes", "on", "y", "t"}
     return (
@@ -163,7 +175,7 @@ def _of_writes(environ: Environ) -> list[str]:
     )
 
 
-CHECKS = (_of_engine, _of_memory, _of_authentication, _of_writes)
+CHECKS = (_of_engine, _of_memory, _of_authentication, _of_exposure, _of_writes)
 
 
 def refused(environ: Environ) -> list[str]:

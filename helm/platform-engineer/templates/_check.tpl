@@ -17,6 +17,7 @@
 {{- end -}}
 {{- include "pe.checkSecrets" (dict "secrets" .Values.secrets "where" "every pod") -}}
 {{- include "pe.checkSecrets" (dict "secrets" .Values.supervisor.secrets "where" "the supervisor") -}}
+{{- include "pe.checkValues" . -}}
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
 {{- if and (gt (int $it.replicas) 1) (not (include "pe.database" $)) -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. Set database.existing or database.url, or leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
 {{- if and (gt (int $it.replicas) 1) $it.storage.enabled -}}{{- fail (printf "%s cannot have %d replicas on one volume: each needs a folder of its own, which holds nothing that the database does not hold or that is not made again. Set storage.enabled to false for it." $it.name (int $it.replicas)) -}}{{- end -}}
@@ -25,11 +26,10 @@
 {{- if $it.storage.enabled -}}{{- fail (printf "%s cannot be scaled on one volume: each replica needs a folder of its own. Set storage.enabled to false for it." $it.name) -}}{{- end -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) -}}{{- fail (printf "%s has autoscaling.minReplicas (%v) over autoscaling.maxReplicas (%v); raise the second one." $it.name .minReplicas .maxReplicas) -}}{{- end -}}
 {{- end -}}{{- end -}}
-{{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
-{{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
-{{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}
+{{- include "pe.checkEnd" (dict "root" $ "it" $it) -}}
+{{- $told := mergeOverwrite (include "pe.told" $.Values.settings | fromYaml) (include "pe.told" $it.env | fromYaml) -}}
 {{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "SUB_AGENTS_EXCHANGE" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" "TLS_CERT_FILE" "TLS_KEY_FILE" "TLS_CLIENT_CA_FILE" "TLS_CLIENT_CERT_FILE" "TLS_CLIENT_KEY_FILE" "TLS_CA_FILE" -}}
-{{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports, the ingress and mtls." $name) -}}{{- end -}}
+{{- if hasKey $told $name -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports, the ingress and mtls." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}
@@ -44,6 +44,15 @@
 {{- $known := include "pe.known" (dict "root" . "it" (mergeOverwrite (deepCopy .Values.defaults) (deepCopy .Values.supervisor))) -}}
 {{- if and .Values.ingress.enabled (not $known) (not .Values.ingress.allowUnauthenticated) -}}{{- fail "The ingress would let everybody in who reaches it, since AUTH_MODE is none. Set settings.AUTH_MODE to api-key or oidc, or ingress.allowUnauthenticated to true where something before it knows its callers." -}}{{- end -}}
 {{- if and (not .Values.ingress.enabled) .Values.ingress.host -}}{{- fail "ingress.host is set but the ingress is off: set ingress.enabled=true, or remove the host." -}}{{- end -}}
+{{- end -}}
+
+{{/* Kubernetes kills a pod that has not ended by itself; the last part is CLEANUP_SECONDS of utils/processes/last_moment.py. */}}
+{{- define "pe.checkEnd" -}}
+{{- $pause := include "pe.valueOf" (dict "root" .root "it" .it "name" "SHUTDOWN_PAUSE_SECONDS") | default "1" | replace "_" "" | float64 -}}
+{{- $grace := include "pe.valueOf" (dict "root" .root "it" .it "name" "SHUTDOWN_GRACE_SECONDS") | default "5" | replace "_" "" | float64 -}}
+{{- $last := 10.0 -}}
+{{- $longest := addf $pause $grace $last -}}
+{{- if le (float64 .it.terminationGracePeriodSeconds) $longest -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS, SHUTDOWN_GRACE_SECONDS and %v more (%v, %v and %v) to stop in order. Set terminationGracePeriodSeconds higher than %v." .it.name .it.terminationGracePeriodSeconds $last $pause $grace $last $longest) -}}{{- end -}}
 {{- end -}}
 
 {{- define "pe.checkCallers" -}}
@@ -64,15 +73,13 @@
 {{- define "pe.checkClear" -}}
 {{- $secret := .Files.Get "secret-settings.yaml" | required "The chart is not whole: secret-settings.yaml is missing." | fromYamlArray -}}
 {{- $ways := dict "DATABASE_URL" "database.existing or database.url" "ENCRYPTION_KEYS" "encryption.existing or encryption.keys" "AUTH_SERVICE_KEY" "supervisor.secrets" "AUTH_EXCHANGE_CLIENT_SECRET" "supervisor.secrets" -}}
-{{- $levels := list (dict "where" "settings" "given" .Values.settings "way" "secrets") (dict "where" "defaults.env" "given" .Values.defaults.env "way" "secrets") (dict "where" "supervisor.env" "given" .Values.supervisor.env "way" "supervisor.secrets") -}}
-{{- range .Values.agents -}}{{- $levels = append $levels (dict "where" (printf "env of agent %s" .name) "given" .env "way" (printf "secrets of agent %s" .name)) -}}{{- end -}}
-{{- range $level := $levels -}}
-{{- if hasKey ($level.given | default dict) "ENCRYPTION_KEYS_FILE" -}}{{- fail (printf "ENCRYPTION_KEYS_FILE cannot stand in %s: set encryption.existing or encryption.keys." $level.where) -}}{{- end -}}
+{{- range $level := include "pe.levels" . | fromYamlArray -}}
+{{- if hasKey $level.given "ENCRYPTION_KEYS_FILE" -}}{{- fail (printf "ENCRYPTION_KEYS_FILE cannot stand in %s: set encryption.existing or encryption.keys." $level.where) -}}{{- end -}}
 {{- range $name := list "HTTP_PROXY" "HTTPS_PROXY" "ALL_PROXY" -}}
-{{- if regexMatch "^([a-zA-Z0-9+.-]+://)?[^/@]*:[^/@]*@" (get ($level.given | default dict) $name | toString) -}}{{- fail (printf "%s has a password and cannot stand in %s, which everybody reads who may read a ConfigMap: set %s (existing, values or external)." $name $level.where $level.way) -}}{{- end -}}
+{{- if regexMatch "^([a-zA-Z0-9+.-]+://)?[^/@]*:[^/@]*@" (get $level.given $name) -}}{{- fail (printf "%s has a password and cannot stand in %s, which everybody reads who may read a ConfigMap: set %s (existing, values or external)." $name $level.where $level.way) -}}{{- end -}}
 {{- end -}}
 {{- range $name := $secret -}}
-{{- if hasKey ($level.given | default dict) $name -}}{{- fail (printf "%s cannot stand in %s, which everybody reads who may read a ConfigMap: set %s." $name $level.where (get $ways $name | default (printf "%s (existing, values or external)" $level.way))) -}}{{- end -}}
+{{- if hasKey $level.given $name -}}{{- fail (printf "%s cannot stand in %s, which everybody reads who may read a ConfigMap: set %s." $name $level.where (get $ways $name | default (printf "%s (existing, values or external)" $level.way))) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -4,7 +4,7 @@
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
 {{- $metrics := include "pe.metricsPort" (dict "root" $ "it" $it) -}}
 {{- if eq $metrics (toString (int $it.port)) -}}{{- fail (printf "metrics.port is %s, where %s has its own port: a pod cannot listen there twice. Set another metrics.port." $metrics $it.name) -}}{{- end -}}
-{{- $grpc := dig "GRPC_PORT" (dig "GRPC_PORT" "" $.Values.settings) ($it.env | default dict) | toString -}}
+{{- $grpc := include "pe.valueOf" (dict "root" $ "it" $it "name" "GRPC_PORT") -}}
 {{- if and $grpc $.Values.networkPolicy.enabled -}}{{- fail (printf "GRPC_PORT is set for %s, and nothing leads to it: the chart's services and network policies know the HTTP port alone, where JSON-RPC and HTTP+JSON are answered. Remove it, or set networkPolicy.enabled to false and make a Service for it." $it.name) -}}{{- end -}}
 {{- end -}}
 {{- if and .Values.database.url .Values.networkPolicy.enabled .Values.networkPolicy.restrictEgress -}}

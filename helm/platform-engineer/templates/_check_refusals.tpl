@@ -7,7 +7,7 @@
 {{- $facts := include "pe.facts" $one | splitList " " -}}
 {{- range $row := $rows -}}
 {{- $value := include "pe.valueOf" (dict "root" $ "it" $it "name" $row.setting) -}}
-{{- $concerns := or (not $row.of) (eq ($row.of | default "") $it.name) (hasKey ($it.env | default dict) ($row.setting | default "")) -}}
+{{- $concerns := or (not $row.of) (eq ($row.of | default "") $it.name) (hasKey (include "pe.told" $it.env | fromYaml) ($row.setting | default "")) -}}
 {{- $set := or (not $row.setting) (and $value (or (not $row.values) (has (lower $value) $row.values))) -}}
 {{- $mended := and $row.unless (include "pe.given" (dict "root" $ "it" $it "name" $row.unless)) -}}
 {{- $missing := without ($row.when | default list) -}}
@@ -17,11 +17,6 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What a setting of a component is, as text; empty where it is not set. Arguments: root, it, name. */}}
-{{- define "pe.valueOf" -}}
-{{- with .name -}}{{- dig . (dig . "" $.root.Values.settings) ($.it.env | default dict) | toString -}}{{- end -}}
-{{- end -}}
-
 {{/* What holds of a component, with spaces: the facts of refusals.yaml. Arguments: root, it. */}}
 {{- define "pe.facts" -}}
 {{- $facts := list (ternary "database" "files" (ne "" (include "pe.database" .root))) -}}
@@ -29,6 +24,7 @@
 {{- if not .it.storage.enabled -}}{{- $facts = append $facts "no-storage" -}}{{- end -}}
 {{- if not (include "pe.encryption" .root) -}}{{- $facts = append $facts "no-encryption" -}}{{- end -}}
 {{- if not (include "pe.known" .) -}}{{- $facts = append $facts "anonymous" -}}{{- end -}}
+{{- if not (include "pe.valueOf" (dict "root" .root "it" .it "name" "AUTH_MODE")) -}}{{- $facts = append $facts "no-mode" -}}{{- end -}}
 {{- range .root.Values.agents -}}{{- if hasKey . "exchange" -}}{{- $facts = append $facts "exchange" -}}{{- end -}}{{- end -}}
 {{- join " " $facts -}}
 {{- end -}}

@@ -98,7 +98,7 @@
 
 {{/* NO_PROXY of a pod: what its settings say, and the services of the release. Arguments: root, it. */}}
 {{- define "pe.noProxy" -}}
-{{- $given := dig "NO_PROXY" (dig "NO_PROXY" "" .root.Values.settings) (.it.env | default dict) -}}
+{{- $given := include "pe.valueOf" (dict "root" .root "it" .it "name" "NO_PROXY") -}}
 {{- $supervisor := include "pe.name" (dict "root" .root "name" "supervisor") -}}
 {{- $hosts := list (printf "%s.%s.svc" $supervisor .root.Release.Namespace) -}}
 {{- range (include "pe.components" .root | fromYaml).components -}}
@@ -140,7 +140,7 @@ TLS_CERT_FILE: /tls/tls.crt
 TLS_KEY_FILE: /tls/tls.key
 TLS_CLIENT_CA_FILE: /tls/ca.crt
 {{- end }}
-{{- if and .it.documents (not (hasKey (.it.env | default dict) "RAG_SOURCES")) }}
+{{- if and .it.documents (not (hasKey (include "pe.told" .it.env | fromYaml) "RAG_SOURCES")) }}
 RAG_SOURCES: /documents
 {{- end }}
 {{- end }}
@@ -148,7 +148,7 @@ RAG_SOURCES: /documents
 
 {{/* How a component knows its callers; empty where everybody may call. Arguments: root, it. */}}
 {{- define "pe.known" -}}
-{{- $mode := dig "AUTH_MODE" (dig "AUTH_MODE" "none" .root.Values.settings) (.it.env | default dict) -}}
+{{- $mode := include "pe.valueOf" (dict "root" .root "it" .it "name" "AUTH_MODE") -}}
 {{- if ne $mode "none" -}}{{- $mode -}}{{- end -}}
 {{- end -}}
 
@@ -164,7 +164,7 @@ known, and with mutual TLS, since neither it nor the kubelet has a certificate. 
 
 {{/* Whether a component is given a variable, or may be: a Secret of yours cannot be seen. Arguments: root, it, name. */}}
 {{- define "pe.given" -}}
-{{- $given := or (hasKey .root.Values.settings .name) (hasKey (.it.env | default dict) .name) -}}
+{{- $given := ne "" (include "pe.valueOf" .) -}}
 {{- $name := .name -}}
 {{- range $secrets := list .root.Values.secrets .it.secrets -}}
 {{- $secrets = $secrets | default dict -}}

@@ -91,8 +91,9 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- define "pe.reach" -}}
 {{- $secret := include "pe.secretName" (dict "secrets" .Values.secrets "name" (include "pe.fullname" .)) -}}
 {{- range $name := list "HTTP_PROXY" "HTTPS_PROXY" "ALL_PROXY" "SSL_CERT_FILE" "SSL_CERT_DIR" -}}
-{{- if hasKey $.Values.settings $name }}
-- {name: {{ $name }}, value: {{ get $.Values.settings $name | toString | quote }}}
+{{- $value := include "pe.valueOf" (dict "root" $ "it" dict "name" $name) }}
+{{- if $value }}
+- {name: {{ $name }}, value: {{ $value | quote }}}
 {{- else if and $secret (hasSuffix "_PROXY" $name) }}
 - {name: {{ $name }}, valueFrom: {secretKeyRef: {name: {{ $secret }}, key: {{ $name }}, optional: true}}}
 {{- end }}

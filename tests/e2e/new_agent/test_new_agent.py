@@ -48,8 +48,12 @@ def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhe
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {
         ".env.example", "agents/agents.yaml", "docker-compose.yaml", "docs/configuration.md",
-        "helm/platform-engineer/values.yaml", "agents/rag/ingest/shipped_vectors.txt",
+        "helm/platform-engineer/values.yaml", "helm/platform-engineer/setting-values.yaml",
+        "agents/rag/ingest/shipped_vectors.txt",
     }  # fmt: skip
+    rules = yaml.safe_load(after["helm/platform-engineer/setting-values.yaml"])["settings"]
+    pods = yaml.safe_load(after["helm/platform-engineer/values.yaml"])["agents"]
+    assert {rule["of"] for rule in rules if "TRY_OUT" in rule["name"]} == {pods[-1]["name"]}
     table = (checkout / "docs" / "add-an-agent.md").read_text("utf-8").partition("## 2.")[0]
     assert [name for name in changed if f"`{name}`" not in table] == [], (
         "the page lists what the command changes"
