@@ -27,7 +27,7 @@ STORE ?= sqlite
 ENGINES ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: growth test-real-model help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill outage retention rolling simulate broken-rules docs lock release-check clean check-auth test-web web
+.PHONY: growth test-foreign test-real-model help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill outage retention rolling simulate broken-rules docs lock release-check clean check-auth test-web web
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ web: setup-dev ## Build the page from multi_agents/web into utils/web/built
 
 test-real-model: setup-dev ## Ask twenty requests at a small real model (1.1 GB, hours); goes on where it stopped
 	$(BIN)/python -m tests.eval.real_model
+
+test-foreign: setup-dev ## Try an agent and a client of google-adk and an agent of pydantic-ai (250 MB of packages on first use)
+	$(BIN)/python -m pytest tests/foreign
 
 test-models: setup-dev ## Send what real model servers answer, a row for each form, and see what the user sees
 	$(BIN)/python -m pytest tests/models
