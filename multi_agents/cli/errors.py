@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from multi_agents.cli.exit_codes import ExitCode
 from utils.errors import OutcomeUnknown, PlatformError, SettingsError, StorageError
+from utils.processes.agent_module import NOT_LOADED
 from utils.whole_file import is_full, not_written
 
 
@@ -49,6 +50,14 @@ class ChildSettingsWrong(ServiceUnreachable):
 
     code = "settings_invalid"
     exit_code = ExitCode.USAGE
+
+
+class AgentNotLoaded(ServiceUnreachable):
+    """The module of an agent cannot be imported, or failed before it served."""
+
+    code = NOT_LOADED
+    exit_code = ExitCode.NOT_LOADED
+    retryable = False
 
 
 class ConnectionLost(ServiceUnreachable):

@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
     TASK_FAILED = 4
     INPUT_REQUIRED = 5
     CANCELED = 6
+    NOT_LOADED = 70
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -22,7 +23,7 @@ class ExitCode(IntEnum):
 EXIT_CODE_HELP = (
     "Exit codes: 0 ok · 1 unexpected error · 2 usage or settings · 3 service not reachable · "
     "4 the task failed or was rejected · 5 the agent needs input (--ask) · 6 the task was canceled · "
-    "130 interrupted by Ctrl-C · 143 ended by SIGTERM."
+    "70 the module of an agent cannot be loaded · 130 interrupted by Ctrl-C · 143 ended by SIGTERM."
 )
 
 _BY_STATE = {

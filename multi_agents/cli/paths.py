@@ -8,6 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+AGENT_MODULE = "utils.processes.agent_module"
+"""What runs the module of a process, and says why where it cannot."""
 
 SUPERVISOR_MODULE = "multi_agents.platform_engineer"
 """The module whose process is the supervisor."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from multi_agents.cli.console import clean, one_line
+from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings
 from multi_agents.cli.service.child import Child
@@ -16,6 +17,9 @@ from multi_agents.cli.service.local import LaunchOptions, planned
 from multi_agents.cli.service.plan import ServicePlan
 from multi_agents.cli.service.starter import process_starter
 from utils.a2a_common.client.agents_file import AgentEntry
+
+CHECKED = "checked"
+"""Key of the agent in a verdict, as `--check` of an agent writes it."""
 
 CHECK_SECONDS = 60.0
 """How long the checks may take: agents of others may do anything with an option that they do not know."""
@@ -45,11 +49,16 @@ async def _said(plan: ServicePlan, environ: Mapping[str, str]) -> dict[str, list
                 await asyncio.wait(waits, timeout=CHECK_SECONDS)
             finally:
                 await asyncio.gather(*(child.stop(grace=0) for child in children))
-        return {child.planned.name: _lines(child.log) for child in children}
+        return {child.planned.name: _lines(child) for child in children}
 
 
-def _lines(log: Path) -> list[str]:
-    return [clean(line) for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+def _lines(child: Child) -> list[str]:
+    """What a process printed; the last line of one whose module cannot be loaded becomes its verdict."""
+    text = child.log.read_text("utf-8", "replace")
+    lines = [clean(line) for line in text.splitlines() if line.strip()]
+    if lines and child.process.returncode == ExitCode.NOT_LOADED:
+        lines.append(json.dumps({CHECKED: child.planned.name, "wrong": lines[-1]}))
+    return lines
 
 
 def findings_of(said: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
@@ -75,4 +84,4 @@ def _verdict(line: str) -> Mapping[str, object] | None:
         value = json.loads(line)
     except ValueError:
         return None
-    return value if isinstance(value, dict) and {"checked", "wrong"} <= value.keys() else None
+    return value if isinstance(value, dict) and {CHECKED, "wrong"} <= value.keys() else None

@@ -15,12 +15,12 @@ ENDLESS = (
 )
 
 
-def bound_answers(client: Any) -> None:
-    """Let the asynchronous client of OpenAI or Anthropic take answers up to a size."""
+def bound_answers(http: Any) -> None:
+    """Let an asynchronous client of httpx or httpx2 take answers up to a size."""
     from utils.net.bounded import LARGEST_EVENT, Bound
 
     bound = Bound(event=LARGEST_EVENT, stream=LARGEST_STREAM)
-    hooks = client._client.event_hooks  # noqa: SLF001 - the clients show their HTTP client in no other way
+    hooks = http.event_hooks
     if bound.apply not in hooks["response"]:  # LangChain gives several clients one HTTP client
         for kind, added in bound.hooks().items():
             hooks[kind].extend(added)

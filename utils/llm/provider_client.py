@@ -16,17 +16,17 @@ LED_AWAY = (
 
 
 def guard_client(client: Any) -> None:
-    """Let the asynchronous client of OpenAI or Anthropic take answers up to a size, and no web page, and guard its HTTP client."""
-    bound_answers(client)
+    """Let the asynchronous client of OpenAI or Anthropic take no web page for an answer, and guard its HTTP client."""
     refuse_web_pages(client)
     guard_http(client._client)  # noqa: SLF001 - the clients show their HTTP client in no other way
 
 
 def guard_http(http: Any) -> None:
-    """Let an asynchronous client of httpx or httpx2 keep no cookie, and follow redirects within an origin alone.
+    """Let an asynchronous client of httpx or httpx2 take answers up to a size, keep no cookie, and follow redirects within an origin alone.
 
     Keys of models stand in headers of many names, which both send along to any other origin.
     """
+    bound_answers(http)
     forget_cookies(http.cookies.jar)
     hooks = http.event_hooks["response"]
     if _stay not in hooks:  # LangChain gives several clients one HTTP client

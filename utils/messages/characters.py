@@ -11,6 +11,8 @@ import operator
 import re
 from typing import TypeVar, cast
 
+from pydantic import BaseModel
+
 T = TypeVar("T")
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -29,7 +31,7 @@ def whole_characters(text: str) -> str:
 
 
 def of_whole_characters(value: T) -> T:
-    """The same of all strings in a value: in lists, tuples, dictionaries and data classes. What has no half is returned itself."""
+    """The same of all strings in a value: in lists, tuples, dictionaries, data classes and models of pydantic. What has no half is returned itself."""
     return cast("T", _mended(value))
 
 
@@ -47,6 +49,9 @@ def _mended(value: object) -> object:
         fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
         changed = {name: new for name, old in fields.items() if (new := _mended(old)) is not old}
         return dataclasses.replace(value, **changed) if changed else value
+    if isinstance(value, BaseModel):
+        changed = {name: new for name, old in value.__dict__.items() if (new := _mended(old)) is not old}
+        return value.model_copy(update=changed) if changed else value
     return value
 
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import runpy
 import socket
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from utils.processes.agent_module import run_agent_module
 from utils.processes.launcher import end_with_parent
 from utils.processes.request import Request, Target, receive
 from utils.processes.title import set_title
@@ -44,9 +44,8 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def run(target: Target) -> None:
-    """Run a module as `python -m` does, in this process."""
-    sys.argv = [target.module, *target.arguments]
-    runpy.run_module(target.module, run_name="__main__", alter_sys=True)
+    """Run a module as `python -m` does, in this process, whose output is its log."""
+    run_agent_module(target.module, target.arguments)
 
 
 def _serve(channel: socket.socket, client: int) -> Target:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.paths import SUPERVISOR_MODULE, module_path
+from multi_agents.cli.paths import AGENT_MODULE, SUPERVISOR_MODULE, module_path
 from multi_agents.cli.running import run
 from multi_agents.cli.service.plan import AGENTS_FILE
 from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file
+from utils.processes.agent_module import APART
 from utils.settings import process_environment
 
 _CLASS_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -26,7 +27,15 @@ def serve(target: str, host: str | None, port: int | None, agents_file: Path | N
 
 async def _serve(target: str, host: str | None, port: int | None, agents_file: Path) -> ExitCode:
     options = [*(("--host", host) if host else ()), *(("--port", str(port)) if port is not None else ())]
-    command = [sys.executable, "-P", "-m", *module_arguments(target, agents_file), *options]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        AGENT_MODULE,
+        APART,
+        *module_arguments(target, agents_file),
+        *options,
+    ]
     environ = process_environment()
     environ["PYTHONPATH"] = module_path(environ)
     os.execve(sys.executable, command, environ)  # noqa: S606

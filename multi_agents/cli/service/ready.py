@@ -10,7 +10,13 @@ from pathlib import Path
 import httpx
 
 from multi_agents.cli.console import one_line
-from multi_agents.cli.errors import ChildSettingsWrong, NotReady, PortTaken, ServiceUnreachable
+from multi_agents.cli.errors import (
+    AgentNotLoaded,
+    ChildSettingsWrong,
+    NotReady,
+    PortTaken,
+    ServiceUnreachable,
+)
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ports import is_free
@@ -129,8 +135,15 @@ def how_it_ended(child: Child) -> str:
 
 
 def ended(child: Child) -> PlatformError:
-    """The error for a process that ended by itself, with the last lines of its log; without room on the disk it has none to tell."""
+    """The error for a process that ended by itself, with the last lines of its log; without room on the disk it has none to tell.
+
+    Where its module could not be loaded, the last line says all, and those before are the traceback.
+    """
     last = child.last_lines()
+    if last and child.process.returncode == ExitCode.NOT_LOADED:
+        return AgentNotLoaded(
+            f"{child.planned.name} did not start. {last[-1]} The details are in {child.log}."
+        )
     said_why = last and child.process.returncode == ExitCode.USAGE
     if not said_why and (full := _full(child.log.parent)):
         return StorageFull(f"{child.planned.name} {how_it_ended(child)}. {full.message}")

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from multi_agents.cli.paths import AGENT_MODULE
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import Planned, ServicePlan, child_environment, shared_environment
 from utils.a2a_common.server.preload import SHARED_MODULES
@@ -74,7 +75,7 @@ async def _spawn(target: Target, log: Path) -> asyncio.subprocess.Process:
     with log.open("ab") as sink:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", str(LAUNCHER), str(os.getpid())),
-            *(target.module, *target.arguments),
+            *(AGENT_MODULE, target.module, *target.arguments),
             env=dict(target.environ),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=sink,

@@ -198,6 +198,28 @@ async def test_control_c_ends_the_process_while_a_tool_runs(tmp_path: Path) -> N
     assert "Traceback" not in done.err
 
 
+@pytest.mark.processes
+async def test_a_task_in_the_background_that_leaves_ends_alone_and_the_log_tells_it(tmp_path: Path) -> None:
+    port = free_port()
+    program = ("-m", "tests.e2e.agents.runaway")
+    process = await start_program(program, "--port", str(port), home=tmp_path)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        async with asyncio.timeout(60), http_client(url) as http:
+            while not await _is_ready(http, url):
+                await asyncio.sleep(0.02)
+            async with connected(url) as client:
+                said = [await ask(client, words) for words in ("Leave.", "Are you there?")]
+        process.send_signal(signal.SIGTERM)
+        done = await finish(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert [each.state for each in said] == ["completed", "completed"]
+    assert done.code == 0
+    assert "task.left" in done.err
+
+
 async def _is_ready(http: httpx.AsyncClient, url: str) -> bool:
     try:
         return (await http.get(f"{url}/readyz")).is_success

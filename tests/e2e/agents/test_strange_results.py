@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
-from langchain_core.tools import BaseTool, tool
+from langchain.tools import ToolRuntime
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool, tool
+from langgraph.types import Command
+from pydantic import Field, create_model
 
 from tests.e2e.agents.peers import Keys, ask, connected
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
@@ -115,3 +123,66 @@ async def test_halves_of_characters_from_tools_and_models_are_replaced_and_the_t
     shown = [str(each.content) for each in model.requests[2].messages]
     assert "report-1-\ufffd" in "".join(shown)
     assert "the value of cut \ufffd here" in "".join(shown)
+
+
+HALF = b"caf\xe9".decode("utf-8", "surrogateescape")
+"""What a variable of the environment or the name of a file is that is not UTF-8."""
+
+
+def told(key: str) -> str:
+    """Nothing yet."""
+    return f"{HALF}: {key}"
+
+
+class Noting(BaseLangGraphAgent):
+    """An agent whose tools give rows, and messages of their own, with what is no character."""
+
+    name = "noting"
+    description = "Notes things."
+
+    @agent_tool()
+    async def rows(self) -> list[dict[str, str]]:
+        """Tell what there is."""
+        return [{"name": HALF}]
+
+    @agent_tool()
+    async def note(self, runtime: ToolRuntime) -> Command[Any]:
+        """Note something."""
+        return Command(
+            update={"messages": [ToolMessage(f"Noted {HALF}.", tool_call_id=runtime.tool_call_id)]}
+        )
+
+
+async def test_halves_of_characters_in_rows_and_in_messages_of_a_tool_are_replaced() -> None:
+    model = ScriptedModel(script=[calls(call("rows", "r"), call("note", "n")), "It is noted."])
+    async with running_agent(Noting, model=model) as url, connected(url) as client:
+        answer = await ask(client, "hello")
+    assert (answer.state, answer.text) == ("completed", "It is noted.")
+    shown = "".join(str(each.content) for each in model.requests[1].messages if each.type == "tool")
+    assert shown.count("caf\ufffd") == len(["rows", "note"])
+    assert shown.encode()
+
+
+class Described(Keys):
+    """An agent whose words hold what is no character: its instruction, and the description of a tool and of an argument."""
+
+    def system_prompt(self) -> str:
+        return f"You work for {HALF}."
+
+    async def tools(self) -> Sequence[BaseTool]:
+        form = create_model("Told", key=(str, Field(description=f"A key of {HALF}.")))
+        return [StructuredTool.from_function(told, description=f"Tells of {HALF}.", args_schema=form)]
+
+
+async def test_halves_of_characters_in_the_words_of_an_agent_are_replaced_for_its_model() -> None:
+    model = ScriptedModel(script=[calls(call("told", key="a")), "It is told."])
+    async with running_agent(Described, model=model) as url, connected(url) as client:
+        answer = await ask(client, "hello")
+    assert (answer.state, answer.text) == ("completed", "It is told.")
+    for request in model.requests:
+        sent = json.dumps([str(each.content) for each in request.messages], ensure_ascii=False)
+        offered = json.dumps(request.tools, ensure_ascii=False)
+        assert "You work for caf\ufffd." in sent
+        assert "Tells of caf\ufffd." in offered
+        assert "A key of caf\ufffd." in offered
+        assert (sent + offered).encode()

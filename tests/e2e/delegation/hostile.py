@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from starlette.applications import Starlette
@@ -20,6 +21,9 @@ CANCELED = TASK | {"status": {"state": "TASK_STATE_CANCELED"}}
 COMPLETED = TASK | {"status": {"state": "TASK_STATE_COMPLETED"}}
 
 Body = AsyncIterator[bytes]
+
+_ASKED: ContextVar[Any] = ContextVar("asked", default=1)
+"""The id of the JSON-RPC request that is answered."""
 
 
 class Hostile:
@@ -51,9 +55,13 @@ class Hostile:
         """One event of its stream."""
         return b"data: " + self.wrapped(payload) + b"\r\n\r\n"
 
+    def answered_id(self) -> Any:
+        """The id of its answer: that of the request."""
+        return _ASKED.get()
+
     def wrapped(self, payload: Mapping[str, Any]) -> bytes:
         """A payload as its binding sends it."""
-        rpc = {"jsonrpc": "2.0", "id": 1, "result": payload}
+        rpc = {"jsonrpc": "2.0", "id": self.answered_id(), "result": payload}
         return json.dumps(rpc if self._binding == "JSONRPC" else payload).encode()
 
     def card(self) -> dict[str, Any]:
@@ -75,6 +83,7 @@ class Hostile:
 
     async def rpc(self, request: Request) -> Response:
         asked = await request.json()
+        _ASKED.set(asked["id"])
         self.asked.append(asked["method"])
         if "message" in asked["params"]:
             self._history = [asked["params"]["message"]]

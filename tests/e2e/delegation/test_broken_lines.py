@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -112,7 +113,8 @@ class Unlucky(Unreliable):
         if self._refuses:
             asyncio.get_running_loop().call_later(0.3, self._gate.set)
             error = {"code": -32004, "message": "Streams are not taken up again."}
-            return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "error": error})
+            asked = json.loads(request.content)["id"]
+            return httpx.Response(200, json={"jsonrpc": "2.0", "id": asked, "error": error})
         self._gate.set()
         async with connected(str(request.url)) as client, asyncio.timeout(60):
             while (await client.list_tasks(ListTasksRequest())).tasks[0].status.state != COMPLETED:

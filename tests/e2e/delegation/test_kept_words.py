@@ -30,7 +30,7 @@ class Forgetful(Hostile):
             return Response(self.wrapped(self.task), media_type="application/json")
         if method == "SubscribeToTask":
             error = {"code": -32004, "message": "Streams are not taken up again."}
-            told = {"jsonrpc": "2.0", "id": 1, "error": error}
+            told = {"jsonrpc": "2.0", "id": self.answered_id(), "error": error}
             return Response(json.dumps(told), media_type="application/json")
         return super()._answer(method)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from starlette.responses import Response
@@ -24,22 +25,32 @@ class Babbling(Hostile):
             return super()._answer(method)
         refused = {"code": -32601, "message": "Method not found"}
         return Response(
-            json.dumps({"jsonrpc": "2.0", "id": 1, "error": refused}), 200, media_type="application/json"
+            json.dumps({"jsonrpc": "2.0", "id": self.answered_id(), "error": refused}),
+            200,
+            media_type="application/json",
         )
 
 
+class Mistaken(Hostile):
+    """Answers each message under the id of another request."""
+
+    def answered_id(self) -> Any:
+        """Another id."""
+        return "b0a1c7d8-0000-4000-8000-000000000000"
+
+
 def saying(words: bytes):
-    async def body(_agent: Hostile) -> Body:
-        yield words
+    async def body(agent: Hostile) -> Body:
+        yield words.replace(b"ASKED", json.dumps(agent.answered_id()).encode())
 
     return body
 
 
-RPC = b'{"jsonrpc": "2.0", "id": 1, "result": %s}'
+RPC = b'{"jsonrpc": "2.0", "id": ASKED, "result": %s}'
 ANSWERS = {
     "no JSON": b"data: {not json\r\n\r\n",
     "a list": b"data: [1, 2]\r\n\r\n",
-    "no result": b'data: {"jsonrpc": "2.0", "id": 1}\r\n\r\n',
+    "no result": b'data: {"jsonrpc": "2.0", "id": ASKED}\r\n\r\n',
     "a result of another form": b"data: " + RPC % b'{"task": 5}' + b"\r\n\r\n",
     "a field that A2A does not know the type of": b"data: " + RPC % b'{"task": {"id": []}}' + b"\r\n\r\n",
     "bytes that are no text": b'data: {"jsonrpc": "\xff\xfe"}\r\n\r\n',
@@ -62,6 +73,30 @@ async def test_a_stream_that_is_not_a2a_is_told_from_an_agent_that_cannot_be_rea
     told = {each["event"] for each in logs}
     assert "delegation.refused" in told
     assert told.isdisjoint({"tool.crashed", "delegation.unreachable"})
+
+
+@pytest.mark.parametrize("streaming", [True, False], ids=["stream", "one answer"])
+async def test_an_answer_with_the_id_of_another_request_is_refused_and_nothing_of_it_is_taken(
+    streaming: bool,
+) -> None:
+    said = {"task": COMPLETED | {"artifacts": [{"artifactId": "a", "parts": [{"text": "of somebody else"}]}]}}
+    supervisor = model([calls(call("odd", request="Dig")), "It said something odd."])
+
+    async def body(agent: Hostile) -> Body:
+        yield agent.event(said) if streaming else agent.wrapped(said)
+
+    async with (
+        hostile(body, streaming=streaming, made=Mistaken) as agent,
+        supervising({"odd": agent.url}, supervisor) as url,
+        connected(url) as client,
+    ):
+        with capture_logs() as logs:
+            await ask(client, "Dig")
+    problem = json.loads(results(supervisor, 1)[0])
+    assert problem["error"] == "protocol_violation"
+    assert "another id" in problem["message"]
+    assert "of somebody else" not in results(supervisor, 1)[0]
+    assert "tool.crashed" not in {each["event"] for each in logs}
 
 
 async def test_half_of_a_character_in_a_stream_is_replaced_and_crashes_nothing() -> None:

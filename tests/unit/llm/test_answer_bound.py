@@ -21,6 +21,7 @@ from utils.settings import LLMSettings
 pytestmark = pytest.mark.listens
 
 PIECE = 1024 * 1024
+DATA = b"data: {" + b" " * 16_000 + b"}\n\n"
 PING = b":" + b" " * 16_000 + b"\n\n"
 
 OPENAI = {"LLM_PROVIDER": "openai", "OPENAI_API_KEY": "k"}
@@ -28,12 +29,18 @@ RESPONSES = {**OPENAI, "LLM_REASONING_EFFORT": "low"}
 COMPATIBLE = {"LLM_PROVIDER": "openai-compatible"}
 AZURE = {"LLM_PROVIDER": "azure-openai", "AZURE_OPENAI_API_KEY": "k"}
 ANTHROPIC = {"LLM_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k"}
-PROVIDERS = [OPENAI, RESPONSES, COMPATIBLE, AZURE, ANTHROPIC]
-ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "ANTHROPIC_BASE_URL")
+GEMINI = {"LLM_PROVIDER": "google-gemini", "GOOGLE_API_KEY": "k"}
+PROVIDERS = [OPENAI, RESPONSES, COMPATIBLE, AZURE, ANTHROPIC, GEMINI]
+ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
 
 
 def endless_event() -> AsyncIterator[bytes]:
     return pieces(b"data: ", b" " * PIECE, LARGEST_EVENT)
+
+
+def endless_data() -> AsyncIterator[bytes]:
+    """Events that hold something: the client of Gemini takes no comment."""
+    return pieces(b"", DATA * (PIECE // len(DATA)), LARGEST_STREAM)
 
 
 def endless_events() -> AsyncIterator[bytes]:
@@ -80,11 +87,17 @@ def model_at(url: str, environ: dict[str, str]) -> BaseChatModel:
     return create_chat_model(LLMSettings.load({"LLM_MODEL": "m", **addresses, **environ}))
 
 
-@pytest.mark.parametrize("environ", mostly_long(PROVIDERS, 5), ids=str)
-@pytest.mark.parametrize("body", [endless_event, endless_events])
+STREAMS = [
+    *((environ, endless_event) for environ in PROVIDERS),
+    *((environ, endless_data if environ is GEMINI else endless_events) for environ in PROVIDERS),
+]
+
+
+@pytest.mark.parametrize("case", mostly_long(STREAMS, 6), ids=lambda case: f"{case[0]}-{case[1].__name__}")
 async def test_a_stream_without_end_ends_the_call(
-    environ: dict[str, str], body: Callable[[], AsyncIterator[bytes]]
+    case: tuple[dict[str, str], Callable[[], AsyncIterator[bytes]]],
 ) -> None:
+    environ, body = case
     async with gateway("text/event-stream", body) as url:
         with pytest.raises(Exception) as raised:
             async for _ in model_at(url, environ).astream("Hello."):
@@ -95,7 +108,7 @@ async def test_a_stream_without_end_ends_the_call(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("environ", mostly_long(PROVIDERS, 5), ids=str)
+@pytest.mark.parametrize("environ", mostly_long(PROVIDERS, 6), ids=str)
 async def test_a_body_without_end_ends_the_call(environ: dict[str, str], packed: bool) -> None:
     async with gateway("application/json", endless_body, packed=packed) as url:
         with pytest.raises(Exception) as raised:

@@ -20,6 +20,7 @@ from multi_agents.cli.service.ready import look
 from utils.a2a_common.server.preload import SHARED_MODULES
 from utils.processes import fork_client
 from utils.processes.adoption import AdoptedProcess, can_adopt
+from utils.processes.agent_module import EXIT_NOT_LOADED
 from utils.processes.fork_client import ForkServer, ForkServerGone
 from utils.processes.request import Target
 from utils.testing.live_server import loopback_socket
@@ -125,7 +126,7 @@ async def test_ps_shows_a_forked_process_under_its_own_command(tmp_path):
     [
         ("import sys; sys.exit(7)", 7),
         ("raise SystemExit('a sentence')", 1),
-        ("1 / 0", 1),
+        ("1 / 0", EXIT_NOT_LOADED),
         ("import os; os.kill(os.getpid(), 9)", -9),
         ("import atexit; atexit.register(print, 'last words')", 0),
     ],

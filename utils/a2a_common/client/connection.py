@@ -114,13 +114,14 @@ def http_client(
     """
     import httpx
 
+    from utils.a2a_common.client.answer_ids import AnswerIds
     from utils.net.bounded import LARGEST_EVENT, Bound
     from utils.net.web_client import web_client
 
     bound = Bound(limits.most, limits.most) if limits else Bound(event=LARGEST_EVENT)
     proof = [credentials.add] if credentials else []
 
-    return web_client(
+    http = web_client(
         bound,
         request=[trace_hook(limits.agent if limits else "", own=own), *proof],
         response=[limits.bound] if limits else [],
@@ -134,6 +135,9 @@ def http_client(
         ),
         **_past_proxies(url),
     )
+    # after the hook of the bound, by which the body is unpacked
+    http.event_hooks["response"].append(AnswerIds(limits.agent if limits else url).match)
+    return http
 
 
 def _past_proxies(url: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.contained_nodes import contain_nodes
 from utils.a2a_common.graph.graph_run import BuiltGraph
+from utils.a2a_common.graph.legible_tool import legible
 from utils.a2a_common.graph.own_graph import GraphParts, check_graph
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.tool_checks import check_tools
@@ -15,6 +16,7 @@ from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import SettingsError
 from utils.llm.inputs import file_types
+from utils.messages.characters import whole_characters
 from utils.settings import ModelProvider
 
 if TYPE_CHECKING:
@@ -60,9 +62,10 @@ async def build_graph(
     from utils.a2a_common.graph.joined_state import join_agents
     from utils.a2a_common.graph.state_conflict import own_keys
 
+    tools = [legible(tool) for tool in tools]
     check_tools(agent.name, [*tools, *offered_by(middleware)])
     stay_in_place_unless_traced()
-    system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
+    system, checkpointer = whole_characters(agent.system_prompt()), agent.runtime.checkpointer
     reasoning, takes = agent.runtime.settings.llm.show_reasoning, file_types(agent.runtime.model)
     form = agent.answer_schema.__name__ if agent.answer_schema is not None else ""
     dated = agent.runtime.settings.llm.provider is not ModelProvider.EMBEDDED

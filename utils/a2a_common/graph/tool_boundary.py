@@ -172,9 +172,9 @@ class ToolBoundary(AgentMiddleware):
 
 def _of_the_call(result: ToolMessage | Command[Any], request: ToolCallRequest) -> ToolMessage | Command[Any]:
     """A result that is stored as that of its call, whichever call a message of the tool's own names."""
+    result = of_whole_characters(result)
     if not isinstance(result, ToolMessage):
         return result
-    result.content = of_whole_characters(result.content)
     result.tool_call_id = str(request.tool_call["id"])
     return labelled(result, request.tool.metadata) if request.tool is not None else result
 

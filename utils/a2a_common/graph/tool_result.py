@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from utils.messages.characters import of_whole_characters
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result
 
 
@@ -40,6 +41,7 @@ def result_text(value: Any, kind: str) -> str:
     Raises:
         TypeError: It is nothing that can be written as JSON.
     """
+    value = of_whole_characters(value)
     match value:
         case str():
             return value

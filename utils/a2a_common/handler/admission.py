@@ -23,6 +23,7 @@ from utils.a2a_common.handler.pending_input import (
     holds,
     new_task_id,
 )
+from utils.a2a_common.handler.read_questions import needs_look
 from utils.a2a_common.protocol.media_modes import check_content, check_output_modes, input_modes_of
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
@@ -134,7 +135,8 @@ class Admission:
             raise UnsupportedOperationError("The task has ended. Send a message without its id.")
         if repeated:
             return Admitted(task_id, task.context_id, repeated=True)
-        self._consent.check(task, message, call)
+        elsewhere = needs_look(task, message) and await self._pending_input.others_asked(task, owner_of(call))
+        self._consent.check(task, message, call, elsewhere=elsewhere)
         check_form(task, message)
         trusted = self._consent.proven(task, message)
         asked = open_question(task).message_id

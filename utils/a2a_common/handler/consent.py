@@ -58,8 +58,14 @@ class Consent:
         own = known_digest(first) if first is not None else ""
         return same(nonce, self._nonce(task.id, open_question(task))) or same(digest_of(nonce), own)
 
-    def check(self, task: Task, message: Message, call: ServerCallContext) -> None:
+    def check(self, task: Task, message: Message, call: ServerCallContext, *, elsewhere: bool) -> None:
         """Refuse an approval of somebody who cannot be told from others, or who has not read what it would approve.
+
+        Args:
+            task: The task that waits.
+            message: The answer.
+            call: Who sends it.
+            elsewhere: Whether it may be meant for another task of the conversation.
 
         Raises:
             UnsupportedOperationError: The question stays open, or the message answers one that is not open any more.
@@ -76,7 +82,7 @@ class Consent:
             caller is not None and caller.kind is Kind.AGENT
         )  # it has shown the digest of what its user approved
         if not by_agent and not same(nonce_of(message), self._nonce(task.id, open_question(task))):
-            check_read(task, message)
+            check_read(task, message, elsewhere=elsewhere)
 
     def told(self, event: Told) -> Told:
         """An event for the one who began its task: a question with its secret, whatever it asks.

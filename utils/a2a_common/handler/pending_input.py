@@ -25,6 +25,7 @@ from google.protobuf import json_format
 
 from utils.a2a_common.engine.job import still_asks
 from utils.a2a_common.engine.turn_engine import TurnEngine
+from utils.a2a_common.handler.read_questions import asked_for_approval
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, SCOPE_EXTENSION, parse_error
 from utils.a2a_common.protocol.owner import owner_of
@@ -104,6 +105,11 @@ class PendingInputRouter:
                 return await self._answered(waiting, message, call)
         log.warning("pending_input.unsettled", context_id=message.context_id)
         return ""
+
+    async def others_asked(self, task: Task, owner: str) -> bool:
+        """Whether another task of the conversation asked for an approval, of the newest ones."""
+        async with aclosing(self._log.newest(task.context_id, owner, _NEWEST)) as tasks:
+            return any([each.id != task.id and asked_for_approval(each) async for each in tasks])
 
     async def _answered(self, waiting: list[Task], message: Message, call: ServerCallContext) -> str:
         """The task that the message answers, of those that wait; the others are canceled."""

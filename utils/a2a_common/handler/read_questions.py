@@ -4,6 +4,9 @@ The first yes in words of a task needs no more: there is one question, and whoev
 same yes once more, sent before the next question was seen. So it has to say which question it answers: by the id of the question's message,
 the nonce that came with it, the digest in its form, or the code behind the yes. What names a question that is not open any more
 is refused, whatever it says.
+
+A yes that names no task is for the conversation, where it may be meant for a task that has ended: it needs no more only where none of
+its other tasks asked for an approval.
 """
 
 from __future__ import annotations
@@ -22,6 +25,11 @@ UNREAD = (
     'To approve it answer "yes {code}", send its form with the digest, or name it in the metadata.'
 )
 
+LATE = (
+    "Another task of this conversation asked for an approval too, and this yes does not say which it answers: the question that is open now "
+    'may not have been read. Read it. To approve it answer "yes {code}", name its task, or send its form with the digest.'
+)
+
 
 def check_named(task: Task, message: Message) -> None:
     """Refuse an answer to a question that is not open any more.
@@ -34,8 +42,26 @@ def check_named(task: Task, message: Message) -> None:
         raise UnsupportedOperationError(NOT_OPEN)
 
 
-def check_read(task: Task, message: Message) -> None:
-    """Refuse a second yes that does not say which question it answers.
+def needs_look(task: Task, message: Message) -> bool:
+    """Whether it matters for a message if other tasks of the conversation asked for an approval: a yes that names neither task nor question."""
+    question = open_question(task)
+    asks = not message.task_id and bool(approval_digest(question))
+    return asks and _approves(message) and not _names(question, message)
+
+
+def asked_for_approval(task: Task) -> bool:
+    """Whether a task asked for an approval at any time."""
+    said = [*task.history, task.status.message]
+    return any(approval_digest(each) for each in said if each.role == Role.ROLE_AGENT)
+
+
+def check_read(task: Task, message: Message, *, elsewhere: bool) -> None:
+    """Refuse a yes that does not say which question it answers, where it may be meant for another one.
+
+    Args:
+        task: The task that waits.
+        message: The answer.
+        elsewhere: Whether it may be meant for another task of the conversation.
 
     Raises:
         UnsupportedOperationError: Says how to name the question.
@@ -43,6 +69,8 @@ def check_read(task: Task, message: Message) -> None:
     question = open_question(task)
     if not approval_digest(question) or not _approves(message) or _names(question, message):
         return
+    if elsewhere:
+        raise UnsupportedOperationError(LATE.format(code=code_of(question.message_id)))
     if any(_approves(each) for each in task.history if each.role == Role.ROLE_USER):
         raise UnsupportedOperationError(UNREAD.format(code=code_of(question.message_id)))
 

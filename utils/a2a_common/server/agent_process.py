@@ -14,6 +14,7 @@ import structlog
 from utils.a2a_common.server.agent_app import made, version_of
 from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.a2a_common.server.startup import Startup
+from utils.a2a_common.tasks.contained_tasks import contain_tasks
 from utils.errors import SettingsError, StorageError
 from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
@@ -92,6 +93,7 @@ async def run_agent(
         _watch_beside(server, listening, parent, stack)
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
+        contain_tasks(asyncio.get_running_loop())
         try:
             await server.serve()
         except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken

@@ -162,17 +162,25 @@ def load_agent_class(path: str) -> type[BaseLangGraphAgent]:
 
     Raises:
         SettingsError: There is no such module or class, or it is no agent, or its class is refused as it is defined.
+        Exception: Whatever the module raises when it is imported.
     """
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
     from utils.a2a_common.graph.identity import AgentClassError
 
     module, _, name = path.partition(":")
+    no_agent = SettingsError("agent", f"There is no agent at {path!r}; expected module:Class.")
+    if not (module and name):
+        raise no_agent
     try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SettingsError("agent", f"There is no agent at {path!r}; expected module:Class.") from error
+        found = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise no_agent from error
     except AgentClassError as error:
         raise SettingsError("agent", str(error)) from error
+    if found is None:
+        raise no_agent
     if not (isinstance(found, type) and issubclass(found, BaseLangGraphAgent)):
         raise SettingsError("agent", f"{path} is not a subclass of BaseLangGraphAgent.")
     return found
