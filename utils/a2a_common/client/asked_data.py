@@ -58,6 +58,7 @@ _LONGEST_TOLD = 4_000
 ASKS_WITH_DATA = (
     "It asks with data. It may take no answer in words, but only one that a program sends as data:"
 )
+CAME_WITH_DATA = "This data came with the question:"
 NOT_HANDED_ON = "More of its data is too large or too deeply nested and is not handed on: a program cannot answer it here."
 LEFT_OUT = "(More of the data is not shown.)"
 
@@ -109,15 +110,21 @@ def form_in(value: Any) -> Mapping[str, Any] | None:
     return value if _is_schema(value) else None
 
 
-def told(data: AskedData) -> str:
-    """The data that is no form, as a person reads it: its fields line by line in a block that it cannot end; empty for none."""
+def told(data: AskedData, *, worded: bool) -> str:
+    """The data that is no form, as a person reads it: its fields line by line in a block that it cannot end; empty for none.
+
+    Args:
+        data: The data of the question.
+        worded: Whether the question has words beside its data: then an answer in words may well do.
+    """
     kept, room = list[str](), _LONGEST_TOLD
     for line in data.fields[:_MOST_LINES]:
         if (room := room - len(line)) < 0:
             break
         kept.append(line)
     more = LEFT_OUT if len(kept) < len(data.fields) else ""
-    block = f"{ASKS_WITH_DATA}\n\n{fenced(chr(10).join(kept))}" if kept else ""
+    head = CAME_WITH_DATA if worded else ASKS_WITH_DATA
+    block = f"{head}\n\n{fenced(chr(10).join(kept))}" if kept else ""
     return "\n\n".join(filter(None, [block, more, NOT_HANDED_ON if data.left_out else ""]))
 
 

@@ -81,7 +81,7 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, An
     words = as_shown(task)
     question = words or f"The {agent} agent needs more information before it can go on."
     if not (words and task.origin):  # who passes on what another one asks has told its data in the words
-        question = "\n\n".join(filter(None, [question, told(data)]))
+        question = "\n\n".join(filter(None, [question, told(data, worded=bool(words))]))
     secret = {"form": data.form, "data": [part.value for part in data.parts]}
     if not own and asks_for_secret(question, secret):
         question = f"{question}\n\n{FOREIGN_ASKS.format(agent=agent)}"
