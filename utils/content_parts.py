@@ -1,7 +1,11 @@
-"""The parts of an artifact or a message: text, a file with its bytes or its address, data."""
+"""The parts of an artifact or a message: text, a file with its bytes or its address, data.
+
+Each has `metadata`, a JSON object in which its sender marks it. It is kept for whoever gets the part, and is never shown to a model.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +16,7 @@ class TextPart:
 
     text: str
     media_type: str = "text/markdown"
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,7 @@ class FileBytes:
     content: bytes = field(repr=False)
     name: str
     media_type: str = "application/octet-stream"
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,7 @@ class FileUrl:
     url: str
     name: str = ""
     media_type: str = "application/octet-stream"
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class DataPart:
 
     value: Any
     media_type: str = "application/json"
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 ContentPart = TextPart | FileBytes | FileUrl | DataPart

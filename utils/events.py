@@ -298,14 +298,16 @@ class InputRequired:
     Attributes:
         question: What the user is asked.
         origin: The agent that asks.
-        form: A JSON schema of the answer, or whatever data an agent asks with.
+        form: A JSON schema of the answer.
         auth: Whether the user shall sign in somewhere first: `auth-required` instead of `input-required`.
+        parts: Other data that an agent asks with, as it came: what a program needs to answer with data.
     """
 
     question: str
     origin: str
     form: Mapping[str, Any] | None = None
     auth: bool = False
+    parts: Sequence[DataPart] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,8 @@ class Delegation:
         request = runtime.context
         seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
-        said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
+        said: dict[str, Any] = {"text": replies[-1].text, "parts": replies[-1].parts} if replies else {}
+        asked = kept.questions[number - 1] if 0 < number <= len(kept.questions) else {}
         return RemoteCall(
             call_id=kept.call_id,
             message_id=message_id_of(kept, number),
@@ -326,8 +327,7 @@ class Delegation:
             known_task=kept.task_id if not number and kept.sent else "",
             restart_seconds=min(seconds, self._registry.back_within(kept.agent)),
             secret=self._scopes.secret(kept),
-            question=str(kept.questions[number - 1].get("id", ""))
-            if 0 < number <= len(kept.questions)
-            else "",
+            question=str(asked.get("id", "")),
+            seen=asked.get("seen", ()),
             **(said or {"text": kept.request}),
         )

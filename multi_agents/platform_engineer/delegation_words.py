@@ -9,6 +9,7 @@ from langchain_core.messages import ToolMessage
 
 from utils.a2a_common.client.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
 from utils.a2a_common.protocol.delegation_chain import LOOP
+from utils.a2a_common.protocol.parts import part_kept
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired
 from utils.messages.results import STOPPED_CALL, ToolProblem, dump_result
 
@@ -27,7 +28,11 @@ def asked_again(record: DelegationRecord) -> InputRequired:
     asked = record.questions[-1]
     sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=asked["question"])
     return InputRequired(
-        sentence, str(asked.get("origin", record.agent)), asked.get("form"), bool(asked.get("auth"))
+        sentence,
+        str(asked.get("origin", record.agent)),
+        asked.get("form"),
+        bool(asked.get("auth")),
+        [part_kept(part) for part in asked.get("parts", ())],
     )
 
 

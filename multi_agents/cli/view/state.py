@@ -94,10 +94,14 @@ class TurnView:
 
     @property
     def status_text(self) -> str:
-        """The newest status message; of a question that also came as a form for programs, the text alone."""
-        parts = self.task.status
+        """The newest status message. Of a question that also came as a form for programs, or with data that whoever passes it on has
+        told in words, the text alone.
+        """
+        parts, passed_on = self.task.status, bool(self.task.origin)
         if any(isinstance(part, TextPart) for part in parts):
-            parts = [part for part in parts if not _is_form(part)]
+            parts = [
+                part for part in parts if not (_is_form(part) or (passed_on and isinstance(part, DataPart)))
+            ]
         return message_text(parts)
 
     @property

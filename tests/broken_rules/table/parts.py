@@ -7,6 +7,8 @@ from tests.broken_rules.rules import Rule, broken
 _OWN = "tests/e2e/wire/test_own_artifacts.py::"
 _MODES = "tests/e2e/wire/test_input_modes.py::"
 _PASSED = "tests/e2e/delegation/test_passed_files.py::"
+_ASKED = "tests/e2e/delegation/test_data_questions.py::"
+_STATES = "tests/unit/delegation/test_remote_states.py::"
 _EXECUTION = "utils/a2a_common/execution/"
 _PROTOCOL = "utils/a2a_common/protocol/"
 
@@ -106,9 +108,45 @@ PARTS: tuple[Rule, ...] = (
             broken(
                 "an answer's files are dropped",
                 "utils/a2a_common/graph/graph_run.py::GraphRun._answer",
-                "resume_value(answer_text(self._request), data)",
-                "resume_value(self._request.text, data)",
+                "resume_value(answer_text(self._request), answer_data(self._request))",
+                "resume_value(self._request.text, answer_data(self._request))",
                 _MODES + "test_a_file_in_an_answer_to_a_question_reaches_who_asked",
+            ),
+        ),
+    ),
+    Rule(
+        "data-questions",
+        "Data that an agent asks with, and the data of the answer, pass through with their metadata.",
+        (
+            broken(
+                "metadata of a part is dropped on its way in",
+                _PROTOCOL + "parts.py::decode_part",
+                "_metadata(part)",
+                "dict[str, Any]()",
+                _ASKED
+                + "test_a_question_that_is_data_is_read_in_words_and_answered_with_data_as_its_agent_needs_it",
+            ),
+            broken(
+                "metadata of an answer is dropped",
+                "utils/a2a_common/graph/interrupts.py::resume_value",
+                "any(part.metadata for part in parts)",
+                "not parts",
+                _ASKED
+                + "test_a_question_that_is_data_is_read_in_words_and_answered_with_data_as_its_agent_needs_it",
+            ),
+            broken(
+                "a file in a message and in an artifact is two",
+                "utils/a2a_common/client/task_view.py::TaskView.files",
+                "found.setdefault(file, RemoteFile(place, file))",
+                "found.setdefault(place, RemoteFile(place, file))",
+                _STATES + "test_the_same_file_in_a_message_and_an_artifact_is_one",
+            ),
+            broken(
+                "progress is the question or the answer",
+                "utils/a2a_common/client/task_view.py::TaskView._say",
+                "event.state is not self._said_in",
+                "event.state is None",
+                _STATES + "test_progress_is_neither_the_answer_nor_the_question_nor_the_failure",
             ),
         ),
     ),

@@ -45,11 +45,16 @@ class Part:
         await self.status("WORKING")
 
     async def status(
-        self, state: str, metadata: Mapping[str, Any] | None = None, parts: list[dict[str, Any]] | None = None
+        self,
+        state: str,
+        metadata: Mapping[str, Any] | None = None,
+        parts: list[dict[str, Any]] | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> None:
         status: dict[str, Any] = {"state": f"TASK_STATE_{state}"}
         if parts:
             status["message"] = {"messageId": f"m-{id(parts)}", "role": "ROLE_AGENT", "parts": parts}
+            status["message"]["metadata"] = dict(about or {})
         event = {**self._ids, "status": status, "metadata": dict(metadata or {})}
         await self.queue.enqueue_event(ParseDict(event, TaskStatusUpdateEvent()))
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.scripted import serving_page
 from utils.a2a_common.execution.agent_messages import question_message
-from utils.events import InputRequired
+from utils.events import DataPart, InputRequired
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 expect.set_options(timeout=SECONDS)
@@ -46,9 +46,25 @@ async def asks(part):
     await part.status("INPUT_REQUIRED", parts=MessageToDict(asked)["parts"])
 
 
+async def asks_with_data(part):
+    await part.begin()
+    if part.context.current_task is not None:
+        await part.say("Thank you.")
+        await part.status("COMPLETED")
+        return
+    call = DataPart(
+        {"name": "ask_user", "args": {"question": "which colour?"}}, metadata={"adk_type": "function_call"}
+    )
+    asked = question_message(
+        InputRequired("It asks: which colour?", "porter", parts=[call]), "Echo", form=True
+    )
+    sent = MessageToDict(asked)
+    await part.status("INPUT_REQUIRED", parts=sent["parts"], about=sent["metadata"])
+
+
 @pytest.fixture(scope="module")
 def served():
-    with serving_page({"asks": asks}) as page:
+    with serving_page({"asks": asks, "data": asks_with_data}) as page:
         yield page
 
 
@@ -89,6 +105,17 @@ def test_a_list_is_written_one_value_a_line_or_chosen_with_boxes(served, open_ta
         "days": ["Friday"],
         "ports": [80, 443],
     }
+
+
+def test_a_question_that_came_as_data_is_read_in_words_alone_and_answered_in_words(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask("data please")
+    expect(page.get_by_role("region", name="What is asked")).to_have_text("It asks: which colour?")
+    page.get_by_label("Your answer").fill("blue")
+    page.get_by_role("button", name="Answer").click()
+    expect(page.get_by_text("Thank you.")).to_be_visible()
+    expect(page.get_by_text("ask_user")).to_have_count(0)
 
 
 def test_a_password_is_masked_and_neither_kept_nor_shown_again(served, open_tab):

@@ -123,3 +123,11 @@ def test_ids_come_from_whatever_event_has_them():
     view = seen(StatusChanged("t1", "c1", WORKING), StatusChanged("", "", WORKING))
     assert (view.task.task_id, view.task.context_id) == ("t1", "c1")
     assert seen(TaskSnapshot("t2", "c2", SUBMITTED)).task.task_id == "t2"
+
+
+def test_data_that_whoever_passes_a_question_on_has_told_in_words_is_not_shown_again():
+    asked = (TextPart("It asks with data: which colour?"), DataPart({"question": "which colour?"}))
+    passed_on = seen(StatusChanged("t", "c", DelegationState.INPUT_REQUIRED, asked, origin="painter"))
+    assert passed_on.status_text == "It asks with data: which colour?"
+    its_own = seen(StatusChanged("t", "c", DelegationState.INPUT_REQUIRED, asked))
+    assert '"question"' in its_own.status_text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.client.asked_data import asked_data
 from utils.errors import PeerLimitExceeded
 from utils.messages.approval import LONGEST_QUESTION, digest_in_form
 
@@ -45,6 +45,6 @@ def as_shown(task: TaskView) -> str:
 
 
 def _asks_approval(task: TaskView) -> bool:
-    """Whether any part of the question is a form that asks for an approval."""
-    forms = [each.get("form", each) for each in task.asked]
-    return any(digest_in_form(form) for form in forms if isinstance(form, Mapping))
+    """Whether the form of the question asks for an approval."""
+    form = asked_data(task.asked).form
+    return form is not None and bool(digest_in_form(form))

@@ -9,12 +9,13 @@ from uuid import UUID, uuid4, uuid5
 
 from utils.a2a_common.protocol.answer_proof import answers_payload, proof_payload
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
-from utils.a2a_common.protocol.parts import data_part
+from utils.a2a_common.protocol.parts import data_part, encode_part
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
 
     from utils.a2a_common.protocol.delegation_context import DelegationContext
+    from utils.events import DataPart
     from utils.persistence.delegations import DelegationRecord
 
 NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
@@ -27,11 +28,12 @@ def user_message(
     context_id: str,
     task_id: str = "",
     message_id: str = "",
+    parts: Iterable[DataPart] = (),
     data: Iterable[Mapping[str, Any]] = (),
     secret: str = "",
     question: str = "",
 ) -> Message:
-    """A message with one text part, left out where it is empty, and a part for each of `data`.
+    """A message with one text part, left out where it is empty, the `parts` as they are, and a part for each of `data`.
 
     With `secret` it shows that it comes from the same sender as every other message with it; with `question`, the id of the
     question that its sender has read.
@@ -44,7 +46,7 @@ def user_message(
         context_id=context_id,
         task_id=task_id,
         role=Role.ROLE_USER,
-        parts=[*texts, *map(data_part, data)],
+        parts=[*texts, *map(encode_part, parts), *map(data_part, data)],
     )
     if secret:
         message.metadata.update(proof_payload(secret))
@@ -65,11 +67,12 @@ class RemoteCall:
         scope: What the remote agent is told besides; `None` for one that would not take it.
         deadline: Seconds to wait for the end.
         task_id: The remote task that an answer is for; empty for a request.
-        data: Structured parts of an answer.
+        parts: Structured parts of an answer, as the user's client sent them.
         maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
         known_task: The remote task that the message is known to have begun; empty where it is not known.
         secret: Shows that the answers of a delegation come from its sender.
         question: Id of the question that an answer is for; empty where it is not known.
+        seen: Marks of the artifacts that the task had when it asked last.
         restart_seconds: How long the message is sent again while the agent cannot be reached, as while it restarts.
     """
 
@@ -80,12 +83,13 @@ class RemoteCall:
     scope: DelegationContext | None
     deadline: float
     task_id: str = ""
-    data: Sequence[Mapping[str, Any]] = ()
+    parts: Sequence[DataPart] = ()
     maybe_sent: bool = False
     known_task: str = ""
     restart_seconds: float = 0.0
     secret: str = ""
     question: str = ""
+    seen: Sequence[str] = ()
 
     def message(self, *, signed: bool) -> Message:
         """The message as it is sent; with the secret and the name of the question where `signed`."""
@@ -95,7 +99,8 @@ class RemoteCall:
             context_id=self.context_id,
             task_id=self.task_id,
             message_id=self.message_id,
-            data=[*self.data, *told],
+            parts=self.parts,
+            data=told,
             secret=self.secret if signed else "",
             question=self.question if signed else "",
         )

@@ -118,7 +118,7 @@ class RemoteAgent:
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
         started, finished, stopped = time.monotonic(), False, False
-        task = TaskView(call.task_id)
+        task = TaskView(call.task_id, seen=call.seen)
 
         def waited(seconds: float) -> DelegationProgress:
             return replace(_progress(call, self._name, task), seconds=round(seconds, 1))

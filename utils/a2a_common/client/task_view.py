@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import assert_never
 
 from utils.a2a_common.client.events import (
     WAITING_STATES,
@@ -18,6 +18,7 @@ from utils.a2a_common.client.events import (
 )
 from utils.a2a_common.client.part_text import joined, said
 from utils.a2a_common.client.remote_files import RemoteFile, file_of
+from utils.a2a_common.client.seen_artifacts import seen_artifact
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.task_tree import SubTasks
 from utils.events import (
@@ -56,13 +57,15 @@ class TaskView:
         context_id: The conversation there; empty until it answered.
         heard: Whether anything was taken in.
         state: The newest state.
-        status: Parts of the newest status message, or of a plain message.
+        status: Parts of the newest status message, or of a plain message. What was said in another state is gone where a turn ends
+            without a message, but for its files: progress is no answer and no question.
         origin: Which agent asks, where the status is another agent's question.
         message_id: Id of the newest status message.
         artifacts: By id, in the order in which they began.
         kept: Those of them that the task as it was last asked for did not show: they are what the agent said before its stream
             broke, and stay until it sends others.
         message: Parts of a plain message; `None` where the agent made a task.
+        seen: Marks of the artifacts that stood there at an earlier question of the task.
         error: Why the task failed, or why its answer is only a part.
         plan: The newest plan.
         usage: Tokens that the agent reported.
@@ -81,12 +84,14 @@ class TaskView:
     artifacts: dict[str, ArtifactView] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     message: Sequence[ContentPart] | None = None
+    seen: Container[str] = ()
     error: TaskError | None = None
     plan: PlanUpdated | None = None
     usage: UsageReported | None = None
     context: ContextMeasured | None = None
     suggestions: SuggestionsReady | None = None
     sub_tasks: SubTasks | None = None
+    _said_in: DelegationState = DelegationState.SUBMITTED
 
     @property
     def open(self) -> bool:
@@ -100,14 +105,31 @@ class TaskView:
 
     @property
     def question(self) -> str:
-        """The words of the newest status message alone, without its data parts."""
+        """The words of the newest status message alone, without its data parts; of new artifacts where a question has no message."""
+        if (held := self._asking_artifacts) is not None:
+            texts = [joined(said(part) for part in parts if isinstance(part, TextPart)) for parts in held]
+            return "\n\n".join(text for text in texts if text.strip())
         return "\n".join(part.text for part in self.status if isinstance(part, TextPart))
 
     @property
-    def asked(self) -> Sequence[Mapping[str, Any]]:
-        """Data parts of the newest status message: the form of a question."""
-        values = (part.value for part in self.status if isinstance(part, DataPart))
-        return [value for value in values if isinstance(value, Mapping)]
+    def asked(self) -> Sequence[DataPart]:
+        """The data parts of the same: the form of a question, or whatever data an agent asks with."""
+        held = self._asking_artifacts
+        parts = self.status if held is None else [part for parts in held for part in parts]
+        return [part for part in parts if isinstance(part, DataPart)]
+
+    @property
+    def marks(self) -> list[str]:
+        """Marks of the artifacts as they are now: by them a later question tells what is new."""
+        return [seen_artifact(key, artifact.parts) for key, artifact in self.artifacts.items()]
+
+    @property
+    def _asking_artifacts(self) -> list[Sequence[ContentPart]] | None:
+        """What a question without words or data in its message asks with; `None` where it has some, or nothing is asked."""
+        if not self.waits or any(isinstance(part, TextPart | DataPart) for part in self.status):
+            return None
+        held = [(seen_artifact(key, each.parts), each.parts) for key, each in self.artifacts.items()]
+        return [parts for mark, parts in held if mark not in self.seen]
 
     @property
     def said(self) -> str:
@@ -144,14 +166,20 @@ class TaskView:
 
     @property
     def files(self) -> list[RemoteFile]:
-        """The files of its artifacts and of its newest message, made safe to pass on."""
+        """The files of its artifacts and of its newest message, made safe to pass on, each once: agents that tell of a file while
+        they work put it into an artifact too.
+        """
         holders = {key: artifact.parts for key, artifact in self.artifacts.items()} | {_MESSAGE: self.status}
         places = [
             (f"{key}/{number}", part)
             for key, parts in holders.items()
             for number, part in enumerate(part for part in parts if isinstance(part, FileBytes | FileUrl))
         ]
-        return [RemoteFile(place, file) for place, part in places if (file := file_of(part)) is not None]
+        found: dict[FileBytes | FileUrl, RemoteFile] = {}
+        for place, part in places:
+            if (file := file_of(part)) is not None:
+                found.setdefault(file, RemoteFile(place, file))
+        return list(found.values())
 
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""
@@ -162,8 +190,7 @@ class TaskView:
                 self._place(event)
             case StatusChanged():
                 self._place(event)
-                self.status, self.origin = event.parts or self.status, event.origin
-                self.message_id = event.message_id or self.message_id
+                self._say(event)
             case ArtifactChanged():
                 self._extend(event)
             case MessageReceived():
@@ -177,6 +204,15 @@ class TaskView:
         self.task_id = event.task_id or self.task_id
         self.context_id = event.context_id or self.context_id
         self.state = event.state
+
+    def _say(self, event: StatusChanged) -> None:
+        self.origin = event.origin
+        if event.parts:
+            self.status, self.message_id = event.parts, event.message_id
+            self._said_in = event.state
+        elif not self.open and event.state is not self._said_in:
+            self.status = [part for part in self.status if isinstance(part, FileBytes | FileUrl)]
+            self.message_id = event.message_id
 
     def _extend(self, event: ArtifactChanged) -> None:
         known = self.artifacts.get(event.artifact_id)

@@ -37,7 +37,7 @@ def answer_message(parts: Iterable[ContentPart], metadata: Mapping[str, Mapping[
 
 
 def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message:
-    """A question to the user, with the name of the agent behind `agent` that asks it; with its form.
+    """A question to the user, with the name of the agent behind `agent` that asks it; with its form, and other data as it came.
 
     A client that is not shown the `form` as a part finds it in the metadata: what is asked for does not depend on who reads it.
     """
@@ -48,6 +48,8 @@ def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message
         message.parts.append(data_part({"form": in_order(asked.form), "origin": asked.origin}))
     elif asked.form is not None:
         keep_form(message, in_order(asked.form))
+    if form:
+        message.parts.extend(map(encode_part, asked.parts))
     return message
 
 

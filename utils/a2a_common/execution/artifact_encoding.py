@@ -104,7 +104,10 @@ def in_chunks(artifact: Artifact) -> Iterator[Artifact]:
 def _text_like(part: Part, text: str) -> Part:
     from a2a.types.a2a_pb2 import Part
 
-    return Part(text=text, media_type=part.media_type)
+    like = Part(text=text, media_type=part.media_type)
+    if part.HasField("metadata"):
+        like.metadata.CopyFrom(part.metadata)
+    return like
 
 
 def _safe(part: ContentPart) -> ContentPart:
@@ -126,6 +129,10 @@ def _digest(event: ArtifactAdded, parts: Iterable[Part]) -> str:
 
 
 def _size(part: Part) -> int:
+    return _content_size(part) + int(part.metadata.ByteSize())
+
+
+def _content_size(part: Part) -> int:
     match part.WhichOneof("content"):
         case "raw":
             return len(part.raw)

@@ -86,6 +86,7 @@ def _check_artifact(event: ArtifactAdded) -> None:
             _refuse(_wrong(part, "content", "bytes"))
         if isinstance(part, DataPart):
             _check_json("A data part", part.value)
+        _check_object("The metadata of a part", part.metadata)
     if not isinstance(event.metadata, Mapping):
         _refuse(_wrong(event, "metadata", "dict"))
     for uri, payload in event.metadata.items():

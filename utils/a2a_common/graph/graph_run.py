@@ -24,8 +24,7 @@ from utils.a2a_common.graph.recovery import (
 )
 from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, STRUCTURED, StreamTranslator
 from utils.a2a_common.graph.tool_boundary import may_have_an_effect
-from utils.a2a_common.graph.user_message import Content, answer_text, user_content
-from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
+from utils.a2a_common.graph.user_message import Content, answer_data, answer_text, user_content
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.tasks.begun_effects import has_begun
 from utils.context.refusals import REFUSED
@@ -264,8 +263,7 @@ class GraphRun:
 
     def _answer(self) -> Any:
         """The user's answer as the value that the graph is resumed with."""
-        data = [part for part in self._request.data if SCOPE_EXTENSION not in part]
-        return resume_value(answer_text(self._request), data)
+        return resume_value(answer_text(self._request), answer_data(self._request))
 
     async def _recovered(self, state: StateSnapshot) -> Recovery:
         had: list[Any] = []

@@ -1,7 +1,8 @@
 """Converts a remote agent's question to an interrupt, and the user's answer to its resume value. Pure.
 
 The question travels as the value of a LangGraph interrupt, the answer as the value that the graph
-is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along.
+is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along, with `parts` where these have metadata:
+an agent that asked with data may know the answer to it by nothing else.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from utils.a2a_common.client.asked_data import asked_data, told
 from utils.a2a_common.client.long_questions import as_shown
 from utils.a2a_common.client.peer_text import one_line
-from utils.events import DelegationState
+from utils.a2a_common.protocol.parts import kept_part, part_kept
+from utils.events import DataPart, DelegationState
 from utils.messages.approval import digest_in_form
 from utils.messages.secret_words import asks_for_secret
 
@@ -30,23 +33,34 @@ _LONGEST_CLAIM = 100
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the user answered: words, structured parts (a filled form), or both."""
+    """What the user answered: words, structured parts (a filled form), or both.
+
+    Attributes:
+        text: The words.
+        data: The JSON objects among the structured parts.
+        parts: The structured parts as they were sent, with their metadata.
+    """
 
     text: str
     data: Sequence[Mapping[str, Any]] = ()
+    parts: Sequence[DataPart] = ()
 
     @classmethod
     def of(cls, resumed: Any) -> Reply:
         """The reply in the value that an interrupt returned."""
         if isinstance(resumed, Mapping):
             data = [part for part in resumed.get("data") or () if isinstance(part, Mapping)]
-            return cls(str(resumed.get("text", "")), data)
+            parts = [part_kept(part) for part in resumed.get("parts") or () if isinstance(part, Mapping)]
+            return cls(str(resumed.get("text", "")), data, parts or [DataPart(dict(each)) for each in data])
         return cls(str(resumed))
 
 
-def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
+def resume_value(text: str, parts: Sequence[DataPart]) -> Any:
     """What a graph is resumed with."""
-    return {"text": text, "data": [dict(part) for part in data]} if data else text
+    if not parts:
+        return text
+    marked = {"parts": [kept_part(part) for part in parts]} if any(part.metadata for part in parts) else {}
+    return {"text": text, "data": [part.value for part in parts], **marked}
 
 
 def approval_in(interrupt: Any) -> str:
@@ -56,28 +70,29 @@ def approval_in(interrupt: Any) -> str:
 
 
 def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, Any]:
-    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for, its id.
+    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, other data as it came, what for, its id.
 
     Args:
         task: The remote task.
         agent: Our name for its agent.
         own: Whether the agent is one of ours; the question of another one for a secret comes with a warning.
     """
-    data = next(iter(task.asked), None)
-    form, claimed = data, ""
-    if data is not None and isinstance(data.get("form"), Mapping):
-        form, claimed = data["form"], str(data.get("origin") or "")
-    question = as_shown(task)
-    if not question:
-        question = f"The {agent} agent needs more information before it can go on."
-    if not own and asks_for_secret(question, form):
+    data = asked_data(task.asked)
+    words = as_shown(task)
+    question = words or f"The {agent} agent needs more information before it can go on."
+    if not (words and task.origin):  # who passes on what another one asks has told its data in the words
+        question = "\n\n".join(filter(None, [question, told(data, worded=bool(words))]))
+    secret = {"form": data.form, "data": [part.value for part in data.parts]}
+    if not own and asks_for_secret(question, secret):
         question = f"{question}\n\n{FOREIGN_ASKS.format(agent=agent)}"
     return {
         "question": question,
-        "origin": origin_of(agent, claimed),
-        "form": None if form is None else dict(form),
+        "origin": origin_of(agent, data.origin),
+        "form": None if data.form is None else dict(data.form),
+        "parts": [kept_part(part) for part in data.parts],
         "auth": task.state is DelegationState.AUTH_REQUIRED,
         "id": task.message_id,
+        "seen": task.marks,
     }
 
 

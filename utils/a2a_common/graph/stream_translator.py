@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from utils.a2a_common.graph.reasoning_stream import ReasoningStream
 from utils.a2a_common.graph.tool_boundary import PROBLEM
+from utils.a2a_common.protocol.parts import part_kept
 from utils.context.refusals import TurnRefused
 from utils.errors import ArgumentsRefused, OutcomeUnknown
 from utils.events import (
@@ -349,5 +350,6 @@ def _question(interrupts: Sequence[Any], agent: str) -> InputRequired:
             str(value.get("origin", agent)),
             value.get("form"),
             bool(value.get("auth")),
+            [part_kept(part) for part in value.get("parts") or ()],
         )
     return InputRequired(str(value), agent)

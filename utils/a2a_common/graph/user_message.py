@@ -6,7 +6,7 @@ Only `with_files` does anything but compute: it fetches files that stand at an a
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -89,11 +89,20 @@ def user_content(request: AgentRequest, takes: Container[str]) -> Content:
 
 
 def answer_text(request: AgentRequest) -> str:
-    """The same of an answer to a question, without the JSON objects: a filled form is passed on as data."""
-    parts = [
-        part for part in request.parts if not (isinstance(part, DataPart) and isinstance(part.value, dict))
-    ]
-    return _joined(request, parts)
+    """The same of an answer to a question, without the JSON objects and data with metadata: these are passed on as data."""
+    return _joined(request, [part for part in request.parts if not _is_passed_on(part)])
+
+
+def answer_data(request: AgentRequest) -> list[DataPart]:
+    """The data of an answer that is passed on as data, as it was sent, without what a delegation tells besides."""
+    parts = [part for part in request.parts if isinstance(part, DataPart) and _is_passed_on(part)]
+    if not parts:
+        parts = [DataPart(dict(value)) for value in request.data]
+    return [part for part in parts if not (isinstance(part.value, Mapping) and SCOPE_EXTENSION in part.value)]
+
+
+def _is_passed_on(part: ContentPart) -> bool:
+    return isinstance(part, DataPart) and (isinstance(part.value, dict) or bool(part.metadata))
 
 
 def _joined(request: AgentRequest, parts: Sequence[ContentPart], takes: Container[str] = ()) -> str:

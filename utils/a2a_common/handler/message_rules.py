@@ -15,6 +15,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message as ProtoMessage
 
 from utils.a2a_common.protocol.json_values import MAX_VALUES, complaint_about
+from utils.a2a_common.protocol.parts import LARGEST_METADATA
 
 MAX_PARTS = 1_000
 """Parts of one message: each is an object that is built, stored and sent again with its task, in the event loop."""
@@ -96,6 +97,10 @@ def check_message(message: Message) -> None:
             raise InvalidParamsError(f"message.parts[{index}].{content} is empty.")
         if content == "text" and "\x00" in part.text:
             raise InvalidParamsError(f"message.parts[{index}].text contains a NUL character.")
+        if part.metadata.ByteSize() > LARGEST_METADATA:
+            raise InvalidParamsError(
+                f"message.parts[{index}].metadata has more than {LARGEST_METADATA:,} bytes."
+            )
     if message.parts and all(_is_blank(part) for part in message.parts):
         raise InvalidParamsError("message holds only white space or invisible characters.")
 

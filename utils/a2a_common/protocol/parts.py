@@ -15,13 +15,23 @@ _UNKNOWN_TYPE = "application/octet-stream"
 _LARGEST_WHOLE = 2**53
 """Above it a float does not hold every integer."""
 
+LARGEST_METADATA = 65_536
+"""Bytes of the metadata of one part: marks of its sender, such as ids and signatures, and no content. It is stored with each question."""
+
 
 def encode_part(part: ContentPart) -> Part:
     """A part as it is sent.
 
     Raises:
-        ValueError: A data part holds what JSON cannot express.
+        ValueError: A data part, or metadata, holds what JSON cannot express.
     """
+    encoded = _content(part)
+    if part.metadata:
+        encoded.metadata.CopyFrom(_value(dict(part.metadata)).struct_value)
+    return encoded
+
+
+def _content(part: ContentPart) -> Part:
     from a2a.types.a2a_pb2 import Part
 
     match part:
@@ -62,21 +72,46 @@ def objects_in(message: Message) -> list[Mapping[str, Any]]:
 
 
 def decode_part(part: Part) -> ContentPart | None:
-    """A part as it came; `None` for one without content. Nothing of it is cleaned: names and addresses are a peer's data."""
+    """A part as it came; `None` for one without content. Nothing of it is cleaned: names, addresses and metadata are a peer's data.
+
+    Metadata beyond `LARGEST_METADATA` is left out.
+    """
     from google.protobuf import json_format
 
-    media_type = media_type_of(part)
+    media_type, metadata = media_type_of(part), _metadata(part)
     match part.WhichOneof("content"):
         case "text":
-            return TextPart(part.text, media_type)
+            return TextPart(part.text, media_type, metadata)
         case "raw":
-            return FileBytes(part.raw, part.filename, media_type)
+            return FileBytes(part.raw, part.filename, media_type, metadata)
         case "url":
-            return FileUrl(part.url, part.filename, media_type)
+            return FileUrl(part.url, part.filename, media_type, metadata)
         case "data":
-            return DataPart(whole_numbers(json_format.MessageToDict(part.data)), media_type)
+            return DataPart(whole_numbers(json_format.MessageToDict(part.data)), media_type, metadata)
         case _:
             return None
+
+
+def _metadata(part: Part) -> dict[str, Any]:
+    from google.protobuf import json_format
+
+    if not part.metadata.fields or part.metadata.ByteSize() > LARGEST_METADATA:
+        return {}
+    read: dict[str, Any] = whole_numbers(json_format.MessageToDict(part.metadata))
+    return read
+
+
+def kept_part(part: DataPart) -> dict[str, Any]:
+    """A data part as JSON, in the protocol's own form: so it is stored with a question and with an answer."""
+    from google.protobuf import json_format
+
+    kept: dict[str, Any] = whole_numbers(json_format.MessageToDict(encode_part(part)))
+    return kept
+
+
+def part_kept(kept: Mapping[str, Any]) -> DataPart:
+    """The data part that was stored so."""
+    return DataPart(kept.get("data"), str(kept.get("mediaType", _TYPES["data"])), kept.get("metadata") or {})
 
 
 def media_type_of(part: Part) -> str:

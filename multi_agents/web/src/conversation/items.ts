@@ -1,7 +1,7 @@
 import type { A2AMessage } from "@assistant-ui/react-a2a";
 import type { ThreadMessageLike } from "@assistant-ui/react";
 import { answerText, partsFiles, partsText, type FileShown } from "../turn/parts";
-import { isForm } from "../turn/question";
+import { isForProgram } from "../turn/question";
 import type { Turn } from "../turn/turn";
 import { withheld, withoutWithheld } from "../turn/withheld";
 
@@ -25,7 +25,7 @@ export function itemsOf(turn: Turn): Item[] {
 
 function said_(turn: Turn, message: A2AMessage, index: number): Item {
   const user = message.role === "user";
-  const parts = user ? withoutWithheld(message, withheld(turn.history, index)) : message.parts.filter((part) => !isForm(part));
+  const parts = user ? withoutWithheld(message, withheld(turn.history, index)) : message.parts.filter((part) => !isForProgram(part, message));
   return {
     id: message.messageId || `${turn.taskId}-${index}`,
     role: user ? "user" : "assistant",

@@ -47,14 +47,16 @@ export function readQuestion(message: A2AMessage | undefined, signIn: boolean): 
   return {
     id: message?.messageId ?? "",
     origin,
-    text: partsText(parts.filter((part) => !isForm(part))),
+    text: partsText(parts.filter((part) => !isForProgram(part, message))),
     form: readForm(data?.["form"]),
     signIn,
   };
 }
 
-export function isForm(part: A2APart): boolean {
-  return object(part.data)?.["form"] !== undefined;
+/** Whether a part of an agent's message is not for reading: a form, or data of an agent behind it, which the words beside it tell. */
+export function isForProgram(part: A2APart, message: A2AMessage | undefined): boolean {
+  const passedOn = text(object(message?.metadata?.[QUESTION])?.["origin"]) !== "";
+  return object(part.data)?.["form"] !== undefined || (passedOn && part.data !== undefined);
 }
 
 function readForm(value: unknown): Form | undefined {
