@@ -96,15 +96,19 @@ async def _look(url: str) -> str:
 
     Raises:
         ServiceUnreachable: Its card cannot be read.
+        UsageError: Its card names no address that agents are called at.
     """
     from multi_agents.cli.peer.connection import read_card
     from utils.a2a_common.client.connection import http_client
+    from utils.a2a_common.client.interfaces import unusable
     from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
     from utils.a2a_common.client.tls import client_context
 
     limits = PeerLimits(one_line(url, 60), CARD, LARGEST_CARD)
     async with http_client(url, limits, tls=client_context(ClientTlsSettings.load())) as http:
         card = await read_card(http, url)
+    if why_not := unusable(card):
+        raise UsageError(f"The agent at {url} cannot be called. {why_not} Nothing was changed.")
     skills = ", ".join(one_line(skill.name, 40) for skill in card.skills[:5]) or "none named"
     return (
         f"Its card says: {one_line(card.name, 60)}, version {one_line(card.version, 30)}; skills: {skills}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from multi_agents.cli.running import run
 
 if TYPE_CHECKING:
     from utils.testing.conformance import Verdict
+
+SAME = " (The same at {more} more; --json lists them.)"
 
 STYLES = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
@@ -42,6 +44,18 @@ async def _conformance(url: str, ask: str | None, seconds: float, *, as_json: bo
     return ExitCode.UNEXPECTED if failed else ExitCode.OK
 
 
+def _each_fault_once(verdicts: Sequence[Verdict]) -> Iterator[tuple[Verdict, int]]:
+    """The verdicts to show, each with the number of further rules that were broken in the same words and are not shown."""
+    faults = Counter(verdict.reason for verdict in verdicts if verdict.outcome.value == "fail")
+    told = set[str]()
+    for verdict in verdicts:
+        if verdict.outcome.value != "fail":
+            yield verdict, 0
+        elif verdict.reason not in told:
+            told.add(verdict.reason)
+            yield verdict, faults[verdict.reason] - 1
+
+
 def _print_table(verdicts: Sequence[Verdict]) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -49,9 +63,10 @@ def _print_table(verdicts: Sequence[Verdict]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("outcome", "rule", "section", "reason"):
         table.add_column(heading, no_wrap=heading != "reason", overflow="fold")
-    for verdict in verdicts:
+    for verdict, more in _each_fault_once(verdicts):
         outcome = Text(verdict.outcome.value, style=STYLES[verdict.outcome.value])
-        table.add_row(outcome, Text(verdict.check), Text(verdict.section), Text(clean(verdict.reason)))
+        reason = clean(verdict.reason) + (SAME.format(more=more) if more else "")
+        table.add_row(outcome, Text(verdict.check), Text(verdict.section), Text(reason))
     out().print(table)
     counts = Counter(verdict.outcome.value for verdict in verdicts)
     say(", ".join(f"{counts[name]} {name}" for name in STYLES) + ". Sections are those of A2A 1.0.")

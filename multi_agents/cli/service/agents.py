@@ -70,6 +70,7 @@ async def look_at(target: Target, tls: ssl.SSLContext | None = None) -> AgentRow
     from multi_agents.cli.peer.connection import read_card
     from multi_agents.cli.service.ready import look
     from utils.a2a_common.client.connection import http_client
+    from utils.a2a_common.client.interfaces import unusable
     from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
 
     limits = PeerLimits(target.name, CARD, LARGEST_CARD)
@@ -81,12 +82,13 @@ async def look_at(target: Target, tls: ssl.SSLContext | None = None) -> AgentRow
             return AgentRow(target.name, target.url, "down", error.message)
         latency = (time.perf_counter() - begin) * 1000
         ready = await look(http, target.url)
-    not_yet = ready.answers and not ready.ready and bool(ready.detail)
+    why_not = unusable(card)
+    not_yet = bool(why_not) or (ready.answers and not ready.ready and bool(ready.detail))
     return AgentRow(
         name=target.name,
         url=target.url,
         health="not ready" if not_yet else "ready",
-        detail=ready.detail,
+        detail=why_not or ready.detail,
         busy=ready.busy,
         latency_ms=round(latency, 1),
         card_name=one_line(card.name),

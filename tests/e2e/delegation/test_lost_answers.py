@@ -16,9 +16,12 @@ from utils.testing.scripted_model import call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 LOOK_FIRST = "It may have done what it was asked. Please look whether it did before you ask again."
+NO_JSON = (
+    'What is wrong: "Invalid JSON-RPC response in SSE stream: Expecting value: line 1 column 1 (char 0)".'
+)
 LOSSES: dict[str, tuple[Loss, str]] = {
     "a gateway gives up": (page(504), f"The answer of the pay agent was lost. {LOOK_FIRST}"),
-    "a page": (page(200), f"The pay agent answered with something that is not A2A. {LOOK_FIRST}"),
+    "a page": (page(200), f"The pay agent answered with something that is not A2A. {NO_JSON} {LOOK_FIRST}"),
     "a stream that is cut": (cut, f"The answer of the pay agent was lost. {LOOK_FIRST}"),
     "an empty stream": (empty, f"The pay agent stopped answering. {LOOK_FIRST}"),
 }

@@ -11,7 +11,11 @@ import pytest
 import yaml
 
 from agents.template.agent import TemplateAgent
-from multi_agents.cli.commands.agents_file import add_agent
+from multi_agents.cli.commands.agents_file import _add, add_agent
+from multi_agents.cli.errors import UsageError
+from multi_agents.cli.service.agents import Target, look_at
+from tests.e2e.delegation.hostile import hostile
+from tests.e2e.delegation.test_unusable_cards import silent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
 from tests.ports import move_to_free_ports
 from utils.a2a_common.client.agents_file import load_agents_file, parse_sub_agents
@@ -84,6 +88,30 @@ def test_the_lines_for_compose_and_chart_are_told_where_containers_reach_the_age
     told = capsys.readouterr().err
     assert "containers do not reach it" in told
     assert "FOREIGN_AGENTS" not in told
+
+
+async def test_an_agent_is_added_by_the_whole_address_of_its_card(tmp_path):
+    file = tmp_path / "agents.yaml"
+    file.write_text("# mine\n")
+    async with hostile(silent) as agent:
+        address = f"{agent.url}/.well-known/agent-card.json?assistant_id=7"
+        assert await _add("far", address, file, force=False) == 0
+        assert [entry.url for entry in load_agents_file(file)] == [address]
+        assert (await look_at(Target("far", address))).health == "ready"
+
+
+async def test_an_agent_that_offers_grpc_alone_is_refused_and_its_row_says_why(tmp_path):
+    file = tmp_path / "agents.yaml"
+    file.write_text("# mine\n")
+    async with hostile(silent) as agent:
+        agent.interfaces = [
+            {"url": "grpc.example.com:443", "protocolBinding": "GRPC", "protocolVersion": "1.0"}
+        ]
+        with pytest.raises(UsageError, match="It offers GRPC alone"):
+            await _add("far", agent.url, file, force=True)
+        row = await look_at(Target("far", agent.url))
+    assert file.read_text() == "# mine\n"
+    assert (row.health, row.detail[:22]) == ("not ready", "It offers GRPC alone; ")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from tests.e2e.cli.scripted_agent import ScriptedAgent, serve
 from tests.unit.client.test_follow import Refusing, Restarting, answering, connected
 from utils.a2a_common.client import remote_agent
-from utils.a2a_common.client.follow import Patience
 from utils.a2a_common.client.message import RemoteCall
+from utils.a2a_common.client.patience import Patience
 from utils.a2a_common.client.remote_agent import AWAY, BUSY, RemoteAgent
 from utils.events import DelegationProgress, DelegationState
 

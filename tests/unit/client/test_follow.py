@@ -14,8 +14,9 @@ import pytest
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from utils.a2a_common.client.connection import Connection, fetch_card, http_client
 from utils.a2a_common.client.events import AgentAway, PeerEvent, StatusChanged
-from utils.a2a_common.client.follow import PATIENCE, Patience, follow_message, follow_task
+from utils.a2a_common.client.follow import follow_message, follow_task
 from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.patience import PATIENCE, Patience
 from utils.a2a_common.client.peer_errors import (
     AgentBusy,
     ConnectionLost,

@@ -23,8 +23,9 @@ from tests.e2e.delegation.payer import (
     refusing,
 )
 from tests.unit.client.test_follow import IMPATIENT, connected
-from utils.a2a_common.client.follow import Patience, follow_message
+from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.patience import Patience
 from utils.a2a_common.client.peer_errors import ConnectionLost, OutcomeUnclear, UnusableAnswer, failure_of
 from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
 from utils.a2a_common.client.task_view import TaskView

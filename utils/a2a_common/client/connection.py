@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from utils.a2a_common.client.card_address import card_address
+from utils.a2a_common.client.interfaces import BINDINGS, NoInterface, accepted_modes, with_web_addresses
 from utils.a2a_common.client.peer_errors import (
     CertificateRefused,
     ConnectionLost,
-    PeerError,
     RequestRefused,
     UnusableAnswer,
     typed_errors,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from a2a.client.client import ClientCallContext
     from a2a.types.a2a_pb2 import (
         AgentCard,
-        AgentInterface,
         ListTasksRequest,
         ListTasksResponse,
         Message,
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.client.credentials import Credentials
     from utils.a2a_common.client.peer_limits import PeerLimits
-
-BINDINGS = ("JSONRPC", "HTTP+JSON")
-"""Bindings that are spoken here, in the order in which they are chosen."""
 
 CONNECT_SECONDS = 5.0
 CALL_SECONDS = 30.0
@@ -69,20 +66,6 @@ way is lost with a reset, and may not always be sent again."""
 BROKEN_OFF = (
     "It ended the connection without an answer: it may want another certificate than it was shown, if any."
 )
-
-
-class NoInterface(PeerError):
-    """The card names no address and binding that can be used.
-
-    Attributes:
-        offered: The bindings that it names.
-    """
-
-    code = "no_interface"
-
-    def __init__(self, offered: Sequence[str]) -> None:
-        super().__init__("The agent's card names no address that can be used.")
-        self.offered = offered
 
 
 class NoCard(UnusableAnswer):
@@ -151,7 +134,7 @@ def _past_proxies(url: str) -> dict[str, Any]:
 
 
 async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
-    """The agent card at `url`.
+    """The agent card at `url`, which is the card's own address or that of its agent.
 
     Raises:
         ConnectionLost: Nobody answers there.
@@ -161,9 +144,13 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     """
     from a2a.client import A2ACardResolver
 
+    scheme, host, path, query, _ = urlsplit(card_address(url))
+    resolver = A2ACardResolver(http, f"{scheme}://{host}")
     try:
         with typed_errors():
-            return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": CONNECT_SECONDS})
+            return await resolver.get_agent_card(
+                f"{path}?{query}" if query else path, {"timeout": CONNECT_SECONDS}
+            )
     except ConnectionLost as error:
         if error.sent and urlsplit(url).scheme == "https":
             raise CertificateRefused(BROKEN_OFF) from error
@@ -207,9 +194,10 @@ def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = Tr
         httpx_client=http,
         supported_protocol_bindings=list(BINDINGS),
         streaming=streaming,
+        accepted_output_modes=accepted_modes(card),
     )
     try:
-        return ClientFactory(config).create(_with_web_addresses(card))
+        return ClientFactory(config).create(with_web_addresses(card))
     except ValueError as error:  # how the SDK says that it can use none of the interfaces
         raise NoInterface(sorted({each.protocol_binding for each in card.supported_interfaces})) from error
 
@@ -354,29 +342,3 @@ class Connection:
         """Refuse values that could be neither stored nor shown to the user."""
         if complaint := complaint_about(sent):
             raise ProtocolViolation(SUB_AGENT_ANSWER_WRONG.format(agent=self.name, complaint=complaint))
-
-
-def web_interfaces(card: AgentCard) -> Sequence[AgentInterface]:
-    """Those of a card's interfaces that an HTTP client can call."""
-    return [each for each in card.supported_interfaces if _is_web(each.url)]
-
-
-def _with_web_addresses(card: AgentCard) -> AgentCard:
-    from a2a.types.a2a_pb2 import AgentCard
-
-    left = AgentCard()
-    left.CopyFrom(card)
-    left.ClearField("supported_interfaces")
-    left.supported_interfaces.extend(web_interfaces(card))
-    return left
-
-
-def _is_web(url: str) -> bool:
-    import httpx
-
-    try:
-        httpx.URL(url)
-        parts = urlsplit(url)
-    except (httpx.InvalidURL, ValueError):
-        return False
-    return parts.scheme in {"http", "https"} and bool(parts.hostname)

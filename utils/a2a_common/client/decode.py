@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from a2a.types.a2a_pb2 import TaskState
+from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
 from google.protobuf import json_format
 
 from utils.a2a_common.client.events import (
@@ -40,7 +40,7 @@ from utils.a2a_common.protocol.task_tree import parse_tree
 from utils.events import ContentPart, DataPart, DelegationState, PlanUpdated
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Artifact, Message, Part, StreamResponse, Task, TaskStatus
+    from a2a.types.a2a_pb2 import Artifact, Part, StreamResponse, TaskStatus
 
 _STATES: dict[int, DelegationState] = {
     TaskState.TASK_STATE_SUBMITTED: DelegationState.SUBMITTED,
@@ -79,6 +79,35 @@ def decode_task(task: Task) -> Iterator[PeerEvent]:
         yield _artifact(artifact, append=False)
     yield from _facts(json_format.MessageToDict(task.metadata))
     yield _status(task.id, task.context_id, task.status)
+
+
+def is_read(response: StreamResponse) -> bool:
+    """Whether an element of a stream holds anything of A2A: its names are no others, and wrapped as they should be."""
+    return response.WhichOneof("payload") is not None
+
+
+def with_last_words(task: Task) -> Task:
+    """The task with what its agent said last as its status message, where nothing else holds its answer.
+
+    It is for a task whose stream could not be read: some agents put an answer into the history alone.
+    """
+    said = next((each for each in reversed(task.history) if each.role), Message())
+    status = task.status
+    asks = status.HasField("message") and state_of(status) != DelegationState.COMPLETED
+    known = status.message.message_id == said.message_id != ""
+    if task.artifacts or asks or known or said.role != Role.ROLE_AGENT:
+        return task
+    whole = Task()
+    whole.CopyFrom(task)
+    del whole.status.message.parts[:]
+    whole.status.message.parts.extend((*said.parts, *status.message.parts))
+    return whole
+
+
+def says_nothing(task: Task) -> bool:
+    """Whether a completed task has neither an artifact nor a message of its agent."""
+    done = state_of(task.status) == DelegationState.COMPLETED
+    return done and not task.artifacts and not task.status.message.parts
 
 
 def addressed(response: StreamResponse) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """One message to an agent and what comes of it: sent once, followed to its end, taken up again after a break.
 
 The end of a stream without an end of the task leads to GetTask and SubscribeToTask, never to a second message: the
-stream broke, or the agent stops and goes on with the task after its restart. A message of which is unknown whether it
+stream broke, or the agent stops and goes on with the task after its restart. So does a stream that held what nobody can
+read: what it said of the end of the task may not be all, and the task as GetTask shows it is what counts. A message of which is unknown whether it
 arrived is looked for by its id, and sent again only where that proves that it did not, or to an agent that knows a repeated
 message. One that certainly was not taken, as by a busy agent, is sent again as it is.
 """
@@ -9,13 +10,20 @@ message. One that certainly was not taken, as by a busy agent, is sent again as 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.arrival import Look, look_for
-from utils.a2a_common.client.decode import addressed, decode, decode_task, resubscribe_seconds
+from utils.a2a_common.client.asking import BROKEN, asked
+from utils.a2a_common.client.decode import (
+    decode,
+    decode_task,
+    is_read,
+    resubscribe_seconds,
+    says_nothing,
+    with_last_words,
+)
 from utils.a2a_common.client.events import (
     ENDED_STATES,
     SETTLED_STATES,
@@ -25,7 +33,8 @@ from utils.a2a_common.client.events import (
     StatusChanged,
     TaskSnapshot,
 )
-from utils.a2a_common.client.one_stream import read_out, until_silent, waits
+from utils.a2a_common.client.one_stream import Own, read_out, settles, until_silent, waits
+from utils.a2a_common.client.patience import PATIENCE, Patience, Silence
 from utils.a2a_common.client.peer_errors import (
     AgentBusy,
     ConnectionLost,
@@ -39,52 +48,21 @@ from utils.a2a_common.client.peer_errors import (
     never_taken,
 )
 from utils.a2a_common.client.peer_limits import MOST_EVENTS, PeerLimits
-from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message, StreamResponse, Task
 
     from utils.a2a_common.client.connection import Connection
 
-Answer = TypeVar("Answer")
-
-_BROKEN = (ConnectionLost, UnusableAnswer)
-"""What may be gone at the next try."""
-
 _NOTHING_SAID = "The agent ended its answer without a task or a message."
 
-_LONGEST_LOOK = 2.0
-"""Most seconds between two looks at a task while its agent cannot be reached: a restart takes seconds."""
+OnUnread = Callable[[UnusableAnswer], None]
+
+_UNREAD = "an element of its stream is neither a task nor a message, nor an update of one"
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long an agent is waited for.
-
-    Attributes:
-        sends: How often a message is sent at most that did not arrive.
-        restart_seconds: How long a message is sent again beyond that while the agent cannot be reached.
-        busy_seconds: How long a busy agent is asked again to take a message; for a caller with a deadline of its own there
-            is no limit.
-        away_seconds: How long an agent whose task is open may be out of reach, as while it restarts.
-        first_wait: Seconds before the second try, doubled with each.
-        quiet_seconds: How long a task whose stream broke may show no change before it is given up; for a caller with
-            a deadline of its own there is no limit.
-        look_seconds: How long a renewed stream may be silent before the task itself is looked at.
-        pause_seconds: Between two looks at a task whose stream cannot be taken up.
-    """
-
-    sends: int = 3
-    restart_seconds: float = 0.0
-    busy_seconds: float = 120.0
-    away_seconds: float = 60.0
-    first_wait: float = 0.3
-    quiet_seconds: float = 120.0
-    look_seconds: float = 10.0
-    pause_seconds: float = 0.5
-
-
-PATIENCE = Patience()
+def _nobody_asks(_error: UnusableAnswer) -> None:
+    """Do not tell."""
 
 
 async def follow_message(
@@ -94,6 +72,7 @@ async def follow_message(
     maybe_sent: bool = False,
     known_task: str = "",
     patience: Patience = PATIENCE,
+    on_unread: OnUnread = _nobody_asks,
 ) -> AsyncGenerator[PeerEvent, None]:
     """Send `message` and yield everything until its task ends or waits for the user.
 
@@ -103,6 +82,7 @@ async def follow_message(
         maybe_sent: Whether it may have been sent before, as by a process that ended: then it is looked for first.
         known_task: The task that it is known to have begun then; it is followed, and nothing is sent.
         patience: How long the agent is waited for.
+        on_unread: Is told why something that the agent sent could not be read.
 
     Raises:
         PeerError: The agent cannot be reached, refused the message, or stopped without an end.
@@ -110,7 +90,7 @@ async def follow_message(
         PeerLimitExceeded: It sent too much.
         ProtocolViolation: It sent what cannot be stored or shown.
     """
-    following = _Following(connection, known_task or message.task_id, patience)
+    following = _Following(connection, known_task or message.task_id, patience, on_unread)
     if not known_task:
         async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
             async for event in events:
@@ -121,7 +101,7 @@ async def follow_message(
         async with aclosing(following.resumed()) as events:
             async for event in events:
                 yield event
-    except (*_BROKEN, RequestRefused) as error:  # such as an agent that has lost the task
+    except (*BROKEN, RequestRefused) as error:  # such as an agent that has lost the task
         if connection.knows_repeated or isinstance(error, CredentialsRefused | NotAuthorised):
             raise
         raise OutcomeUnclear(error) from error
@@ -136,27 +116,6 @@ async def follow_task(
             yield event
 
 
-class _Own:
-    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
-
-    Args:
-        task_id: The task, where it is known before.
-    """
-
-    def __init__(self, task_id: str) -> None:
-        self._task_id, self._context_id = task_id, ""
-
-    def has(self, response: StreamResponse) -> bool:
-        """Whether an element of the stream belongs to it."""
-        task_id, context_id = addressed(response)
-        if (task_id or self._task_id) != (self._task_id or task_id):
-            return False
-        if (context_id or self._context_id) != (self._context_id or context_id):
-            return False
-        self._task_id, self._context_id = task_id or self._task_id, context_id or self._context_id
-        return True
-
-
 class _Following:
     """The state of following one task.
 
@@ -165,13 +124,21 @@ class _Following:
         ended: Whether it ended, so that nothing which follows is of it.
     """
 
-    def __init__(self, connection: Connection, task_id: str, patience: Patience) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        task_id: str,
+        patience: Patience,
+        on_unread: OnUnread = _nobody_asks,
+    ) -> None:
         self._connection = connection
+        self._on_unread = on_unread
+        self._unread: UnusableAnswer | None = None
         self._patience = patience
         self._task_id = task_id
         self._streams = connection.streams
         self._responses = 0
-        self._heard = self._found = False
+        self._heard = self._answered = self._found = False
         self._restarts_in = 0.0
         self.settled = False
         self.ended = False
@@ -187,6 +154,7 @@ class _Following:
         attempt, began = 0, self._clock()
         give_up, back_by = began + self._patience.busy_seconds, began + self._patience.restart_seconds
         while True:
+            self._unread = None
             try:
                 async with aclosing(
                     self._stream(self._connection.send(message), bool(message.task_id))
@@ -199,16 +167,16 @@ class _Following:
                 yield AgentAway(error.retry_after, busy=True)
                 await asyncio.sleep(error.retry_after)
                 continue
-            except _BROKEN as error:
+            except BROKEN as error:
                 lost: PeerError = error
             else:
                 if self._heard:
                     return
-                lost = NoProgress(_NOTHING_SAID)
-            if self._responses:
+                lost = self._unread or NoProgress(_NOTHING_SAID)
+            if self._answered:
                 return
             attempt += 1
-            seconds = self._pause(attempt)
+            seconds = self._patience.wait(attempt)
             restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
             last = attempt >= self._patience.sends and not restarts
             if last and never_taken(lost):
@@ -228,30 +196,29 @@ class _Following:
         """The task as it stands and what follows."""
         if not self._task_id:
             raise OutcomeUnclear(NoProgress(_NOTHING_SAID))
-        clock = self._clock
-        seen, deadline = b"", clock() + self._patience.quiet_seconds
+        silence = Silence(self._patience, self._clock)
         while not self.settled:
             if seconds := self._restarts_in:
                 self._restarts_in = 0.0
+                silence.unknown()
                 yield AgentAway(seconds, busy=False)
                 await asyncio.sleep(seconds)
             task: Task | None = None
             async with aclosing(self._look()) as looks:
                 async for found in looks:
                     if isinstance(found, AgentAway):
+                        silence.unknown()
                         yield found
                     else:
                         task = found
             assert task is not None
-            if (now := task.SerializeToString(deterministic=True)) != seen:
-                seen, deadline = now, clock() + self._patience.quiet_seconds
+            if silence.seen(task.SerializeToString(deterministic=True)):
                 for event in self._noted(decode_task(task)):
                     yield event
             if self.settled:
                 return
-            if clock() >= deadline:
-                raise NoProgress(f"The agent stopped reporting, but task {self._task_id} is not finished.")
-            async with aclosing(self._renewed()) as events:
+            silence.check(self._task_id)
+            async with aclosing(self._renewed(silence)) as events:
                 async for event in events:
                     yield event
 
@@ -260,39 +227,69 @@ class _Following:
     ) -> AsyncGenerator[PeerEvent, None]:
         """The events of a stream up to the end of its task, which is `task_id` or the first that it names.
 
-        What belongs to another task is left out. With `reply`, so is the task as it stood before the answer.
+        What belongs to another task is left out. With `reply`, so is the task as it stood before the answer. Of a stream
+        that held what cannot be read the end is left out too: the task is looked at then.
         """
-        own = _Own(task_id)
+        own = Own(task_id)
         async with aclosing(responses):
-            async for response in responses:
-                self._heard = True
-                if reply and not self._responses and waits(response):
+            async for response in self._counted(responses):
+                if not is_read(response):
+                    self._note_unread(UnusableAnswer(_UNREAD, heard=True))
                     continue
-                self._responses += 1
-                if self._responses > MOST_EVENTS:
-                    raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
+                self._heard = True
+                if reply and not self._answered and waits(response):
+                    continue
+                self._answered = True
                 if not own.has(response):
                     continue
                 self._restarts_in = min(resubscribe_seconds(response) or 0.0, self._patience.away_seconds)
+                if self._unread and settles(response):
+                    self._task_id = own.task_id
+                    return
                 for event in self._noted(decode(response)):
                     yield event
                 if self.ended:
                     await read_out(responses)
                     return
 
-    async def _renewed(self) -> AsyncGenerator[PeerEvent, None]:
+    async def _counted(
+        self, responses: AsyncGenerator[StreamResponse, None]
+    ) -> AsyncGenerator[StreamResponse, None]:
+        """The elements of a stream, as many as are taken of one agent."""
+        try:
+            async for response in responses:
+                self._responses += 1
+                if self._responses > MOST_EVENTS:
+                    raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
+                yield response
+        except UnusableAnswer as error:
+            if error.heard:
+                self._note_unread(error)
+            raise
+
+    def _note_unread(self, error: UnusableAnswer) -> None:
+        if self._unread is None:
+            self._on_unread(error)
+        self._unread = error
+
+    async def _renewed(self, silence: Silence) -> AsyncGenerator[PeerEvent, None]:
         """A renewed stream, which opens with a snapshot; ends when it breaks, ends or is silent."""
+        began = self._clock()
         if self._streams:
             stream = self._stream(self._connection.subscribe(self._task_id), task_id=self._task_id)
             async with aclosing(stream):
                 try:
-                    with suppress(*_BROKEN):
-                        async for event in until_silent(stream, self._silence):
-                            yield event
+                    async for event in until_silent(stream, self._silence):
+                        yield event
+                except BROKEN:
+                    silence.unknown()
                 except RequestRefused as error:
                     self._streams = not error.unsupported
+                    silence.unknown()
+                else:
+                    silence.stream_ended(self._clock() - began)
         if not self.settled:
-            await asyncio.sleep(self._patience.pause_seconds)
+            await asyncio.sleep(silence.pause())
 
     @property
     def _silence(self) -> float:
@@ -319,7 +316,7 @@ class _Following:
             OutcomeUnclear: It may have arrived, and is not found.
             PeerError: The agent was out of reach for too long, and would know the message if it came again.
         """
-        looks = self._asked(lambda: look_for(self._connection, message, artifacts=True))
+        looks = asked(lambda: look_for(self._connection, message, artifacts=True), self._patience)
         try:
             async with aclosing(looks):
                 async for found in looks:
@@ -330,7 +327,7 @@ class _Following:
                         yield event
                     if not self._found and not found.may_send:
                         raise OutcomeUnclear(lost)
-        except _BROKEN as error:
+        except BROKEN as error:
             if self._connection.knows_repeated:
                 raise
             raise OutcomeUnclear(lost or error) from error
@@ -339,32 +336,27 @@ class _Following:
         self._found = bool(look.events)
         return self._noted(look.events)
 
-    def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
-        """The task as it stands, after each wait for an agent that cannot be reached."""
-        return self._asked(lambda: self._connection.get_task(self._task_id))
-
-    async def _asked(self, ask: Callable[[], Awaitable[Answer]]) -> AsyncGenerator[Answer | AgentAway, None]:
-        """The answer to a question that may be repeated, after each wait for an agent that cannot be reached.
+    async def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
+        """The task as it stands, after each wait for an agent that cannot be reached.
 
         Raises:
-            PeerError: It was out of reach for too long, or refused to answer.
+            UnusableAnswer: The task does not hold what could not be read of its stream.
+            PeerError: It was not shown.
         """
-        give_up, attempt = self._clock() + self._patience.away_seconds, 0
-        while True:
-            try:
-                yield await ask()
-            except _BROKEN:
-                attempt += 1
-                seconds = self._pause(attempt)
-                if self._clock() + seconds >= give_up:
-                    raise
-            else:
-                return
-            yield AgentAway(seconds, busy=False)
-            await asyncio.sleep(seconds)
-
-    def _pause(self, attempt: int) -> float:
-        return backoff(attempt, first=self._patience.first_wait, longest=_LONGEST_LOOK)
+        looks = asked(lambda: self._connection.get_task(self._task_id), self._patience)
+        try:
+            async with aclosing(looks):
+                async for found in looks:
+                    if isinstance(found, AgentAway) or self._unread is None:
+                        yield found
+                    elif says_nothing(whole := with_last_words(found)):
+                        raise self._unread
+                    else:
+                        yield whole
+        except RequestRefused as error:
+            if self._unread is None or isinstance(error, CredentialsRefused | NotAuthorised):
+                raise
+            raise self._unread from error
 
     @staticmethod
     def _clock() -> float:

@@ -1,4 +1,4 @@
-"""Reading a stream of one task: until when it is read, and what it says of waiting."""
+"""Reading a stream of one task: until when it is read, what is of that task, and what an element says of its state."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.client.decode import state_of
-from utils.a2a_common.client.events import WAITING_STATES, PeerEvent
+from utils.a2a_common.client.decode import addressed, state_of
+from utils.a2a_common.client.events import SETTLED_STATES, WAITING_STATES, PeerEvent
 from utils.a2a_common.client.peer_errors import PeerError
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 
@@ -41,3 +41,38 @@ async def until_silent(
 def waits(response: StreamResponse) -> bool:
     """Whether it is a snapshot of a task that waits for its user."""
     return response.HasField("task") and state_of(response.task.status) in WAITING_STATES
+
+
+def settles(response: StreamResponse) -> bool:
+    """Whether it says that its task ended or waits for its user."""
+    match response.WhichOneof("payload"):
+        case "task":
+            return state_of(response.task.status) in SETTLED_STATES
+        case "status_update":
+            return state_of(response.status_update.status) in SETTLED_STATES
+        case _:
+            return False
+
+
+class Own:
+    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
+
+    Args:
+        task_id: The task, where it is known before.
+
+    Attributes:
+        task_id: The task, once it is known.
+    """
+
+    def __init__(self, task_id: str) -> None:
+        self.task_id, self._context_id = task_id, ""
+
+    def has(self, response: StreamResponse) -> bool:
+        """Whether an element of the stream belongs to it."""
+        task_id, context_id = addressed(response)
+        if (task_id or self.task_id) != (self.task_id or task_id):
+            return False
+        if (context_id or self._context_id) != (self._context_id or context_id):
+            return False
+        self.task_id, self._context_id = task_id or self.task_id, context_id or self._context_id
+        return True

@@ -10,6 +10,7 @@
     │   └── NotAuthorised       there is nothing to show it who asks: nothing was sent
     ├── FailedInside        the agent failed over the call
     ├── NoProgress          the agent ended its answer without an end of the task
+    │   └── TaskLeft            and nobody seems to work on it any more
     └── OutcomeUnclear      a message may have been carried out, and nothing tells whether it was
 
 `PeerLimitExceeded` and `ProtocolViolation` (utils/errors.py) pass through: they are raised by the checks of this room.
@@ -21,12 +22,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.client.peer_text import with_words
+from utils.a2a_common.client.peer_text import with_words, with_wrong
 from utils.a2a_common.client.sentences import (
     AGENT_UNCLEAR,
     MAY_HAVE_DONE_IT,
     SUB_AGENT_BUSY,
     SUB_AGENT_CRASHED,
+    SUB_AGENT_LEFT,
     SUB_AGENT_LOST,
     SUB_AGENT_NEEDS_MESSAGE,
     SUB_AGENT_NOT_EXCHANGED,
@@ -36,6 +38,7 @@ from utils.a2a_common.client.sentences import (
     SUB_AGENT_UNREACHABLE,
     SUB_AGENT_UNREADABLE,
 )
+from utils.a2a_common.client.unread_reason import cut, reason_of
 from utils.auth.exchange import Lack
 from utils.errors import (
     DelegationFailed,
@@ -113,7 +116,7 @@ class UnusableAnswer(PeerError):
     """The answer is none of the protocol.
 
     Attributes:
-        reason: What the SDK says of it; may hold words of the peer.
+        reason: What is wrong with it, on one line of `LONGEST_REASON` characters at most; may hold words of the peer.
         heard: Whether it came as an answer; else with the status of an HTTP error, as from a proxy whose agent is away.
         status: HTTP status, where it is an error.
     """
@@ -122,7 +125,7 @@ class UnusableAnswer(PeerError):
 
     def __init__(self, reason: str, *, heard: bool = False, status: int | None = None) -> None:
         super().__init__("The agent sent an answer that cannot be used.")
-        self.reason = reason
+        self.reason = cut(reason)
         self.heard = heard
         self.status = status
 
@@ -189,6 +192,20 @@ class NoProgress(PeerError):
     code = "agent_refused"
 
 
+class TaskLeft(NoProgress):
+    """The agent ends each stream of the task at once, and the task shows no change: nobody seems to work on it.
+
+    Attributes:
+        seconds: How long it has shown no change.
+    """
+
+    def __init__(self, task_id: str, seconds: float) -> None:
+        super().__init__(
+            f"The agent ended its stream, but task {task_id} is not finished and shows no change since {seconds:.0f} seconds."
+        )
+        self.seconds = seconds
+
+
 class OutcomeUnclear(PeerError):
     """A message may have been carried out: it was sent, its answer was lost, and the agent does not tell what came of it.
 
@@ -221,7 +238,7 @@ def typed_errors() -> Iterator[None]:
     except UnicodeEncodeError:
         raise  # of what we send
     except (ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise UnusableAnswer(type(error).__name__, heard=True) from error
+        raise UnusableAnswer(reason_of(error), heard=True) from error
 
 
 def typed(error: Exception) -> PeerError:
@@ -318,11 +335,23 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
             return SubAgentRefused(with_words(SUB_AGENT_REFUSED.format(agent=agent), reason))
         case AgentBusy():
             return DelegationFailed(SUB_AGENT_BUSY.format(agent=agent), code=error.code, retryable=True)
+        case TaskLeft(seconds=seconds):
+            return DelegationFailed(SUB_AGENT_LEFT.format(agent=agent, seconds=seconds), retryable=True)
         case NoProgress():
             return DelegationFailed(SUB_AGENT_STOPPED.format(agent=agent), retryable=True)
-        case UnusableAnswer(heard=True):
-            return DelegationFailed(SUB_AGENT_UNREADABLE.format(agent=agent))
+        case UnusableAnswer(heard=True, reason=reason):
+            return DelegationFailed(with_wrong(SUB_AGENT_UNREADABLE.format(agent=agent), reason))
     return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))
+
+
+def detail_of(error: BaseException) -> str:
+    """What is wrong with an answer that cannot be read, for the log; empty where an error tells of something else."""
+    match error:
+        case OutcomeUnclear(lost=PeerError() as lost):
+            return detail_of(lost)
+        case UnusableAnswer(reason=reason):
+            return reason
+    return ""
 
 
 def _unclear(agent: str, lost: PeerError) -> DelegationFailed:

@@ -1,7 +1,8 @@
 """Size limits for responses of other agents, applied to the body before anything parses it.
 
 A response is held back until it is known to be within the limits: a stream event by event, any other body as
-a whole. So neither memory nor the time of one parse depends on what an agent chooses to send.
+a whole. So neither memory nor the time of one parse depends on what an agent chooses to send. This is the one place where
+what an agent sent is put right before it is parsed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from utils.a2a_common.client.peer_times import in_utc
 from utils.a2a_common.protocol.json_body import without_strings
 from utils.errors import PeerLimitExceeded
 from utils.messages.characters import escaped_halves_replaced
@@ -87,7 +89,7 @@ class PeerLimits:
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """A body that ends with an error where it goes beyond its limits, and in which no text has half of a character."""
+    """A body that ends with an error where it goes beyond its limits; no text has half of a character, no time lacks a zone."""
 
     def __init__(self, inner: httpx.AsyncByteStream, limits: PeerLimits, *, streams: bool) -> None:
         self._inner, self._limits, self._streams = inner, limits, streams
@@ -101,10 +103,10 @@ class _Bounded(httpx.AsyncByteStream):
                 raise self._limits.exceeded(f"{self._whole} of more than {_size(self._limits.most)}")
             held += piece
             if self._streams and (ready := self._ready(held, len(held) - len(piece))):
-                yield escaped_halves_replaced(bytes(held[:ready]))
+                yield _mended(bytes(held[:ready]))
                 del held[:ready]
         self._limits.check(bytes(held), self._whole, self._limits.most)
-        yield escaped_halves_replaced(bytes(held))
+        yield _mended(bytes(held))
 
     def _ready(self, held: bytearray, seen: int) -> int:
         """Bytes of the whole events in front of `held`, of which `seen` had none that ended."""
@@ -119,6 +121,11 @@ class _Bounded(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         """Close the connection's side of the body."""
         await self._inner.aclose()
+
+
+def _mended(body: bytes) -> bytes:
+    """What is taken in another form than it came in: it could be neither parsed nor stored."""
+    return in_utc(escaped_halves_replaced(body))
 
 
 def _values(body: bytes) -> int:

@@ -27,7 +27,17 @@ def with_words(sentence: str, text: str) -> str:
     return " ".join(filter(None, (sentence, quotation(text))))
 
 
+def with_wrong(sentence: str, reason: str) -> str:
+    """The sentence, and what is wrong with an answer as a quotation: it may hold words of the agent."""
+    wrong = _quoted("What is wrong", reason, LONGEST)
+    return f"{sentence} {wrong}." if wrong else sentence
+
+
 def quotation(text: str, longest: int = LONGEST) -> str:
     """What an agent said, as a quotation that it cannot end itself; empty where it said nothing."""
+    return _quoted("It said", text, longest)
+
+
+def _quoted(opening: str, text: str, longest: int) -> str:
     words = one_line(text, longest).replace('"', "'")
-    return f'It said: "{words}"' if words else ""
+    return f'{opening}: "{words}"' if words else ""

@@ -17,10 +17,11 @@ import structlog
 
 from utils.a2a_common.client.abandoned import cancel_unfinished
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
-from utils.a2a_common.client.follow import Patience, follow_message
+from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.long_questions import check_whole
 from utils.a2a_common.client.message import RemoteCall
-from utils.a2a_common.client.peer_errors import PeerError, failure_of
+from utils.a2a_common.client.patience import Patience
+from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, detail_of, failure_of
 from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
@@ -158,6 +159,7 @@ class RemoteAgent:
             maybe_sent=call.maybe_sent,
             known_task=call.known_task,
             patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
+            on_unread=self._note_unread,
         )
         async with aclosing(events):
             async for event in events:
@@ -179,6 +181,9 @@ class RemoteAgent:
                 if isinstance(event, ActivityReported) or (task.state is not before and task.open):
                     report(_progress(call, self._name, task, event))
 
+    def _note_unread(self, error: UnusableAnswer) -> None:
+        log.warning("delegation.unread", agent=self._name, detail=error.reason)
+
     def _failure(self, error: PeerError | ProtocolViolation) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
@@ -186,9 +191,8 @@ class RemoteAgent:
         if isinstance(failure, SubAgentUnavailable):
             log.warning("delegation.unreachable", agent=self._name, exc_info=error)
         else:
-            log.warning(
-                "delegation.refused", agent=self._name, reason=type(error.__cause__ or error).__name__
-            )
+            reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
+            log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
         return failure
 
     def _checked(self, task: TaskView) -> TaskView:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from utils.a2a_common.client.connection import Connection, NoInterface, http_client, web_interfaces
+from utils.a2a_common.client.connection import Connection, http_client
 from utils.a2a_common.client.credentials import ActingFor, Origin, acting_for, origin_of
+from utils.a2a_common.client.interfaces import OTHER_VERSION, NoInterface, unusable, web_interfaces
 from utils.a2a_common.client.registry import SubAgentRegistry
 from utils.a2a_common.client.remote_agent import RemoteAgent
-from utils.a2a_common.client.sentences import SUB_AGENT_UNKNOWN
+from utils.a2a_common.client.sentences import SUB_AGENT_NO_ADDRESS, SUB_AGENT_UNKNOWN
 from utils.errors import SubAgentUnavailable
 
 if TYPE_CHECKING:
@@ -157,10 +158,11 @@ class ClientPool:
             connection = Connection.open(name, card, http)
         except NoInterface as error:
             log.warning("sub_agent.no_interface", agent=name)
-            raise SubAgentUnavailable(
-                f"The card of the {name} agent names no address that can be used. "
-                "It must name one of http or https for JSON-RPC or HTTP+JSON."
-            ) from error
+            failure = SubAgentUnavailable(
+                SUB_AGENT_NO_ADDRESS.format(agent=name, why=unusable(card) or OTHER_VERSION)
+            )
+            failure.retryable = False  # until its card is another one
+            raise failure from error
         pooled = _Pooled(version, connection, http)
         self._open.add(pooled)
         return pooled

@@ -1,6 +1,7 @@
 """The sentences of a delegation that failed, as its result. What a sub-agent says itself goes before `SUB_AGENT_FAILED`."""
 
 SUB_AGENT_UNKNOWN = "The {agent} agent is not known yet."
+SUB_AGENT_NO_ADDRESS = "The card of the {agent} agent names no address that can be used. {why}"
 SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
 SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
     "The {agent} agent, which waits for your answer, cannot be reached right now. "
@@ -15,6 +16,7 @@ SUB_AGENT_LOST = "The answer of the {agent} agent was lost."
 MAY_HAVE_DONE_IT = "It may have done what it was asked. Please look whether it did before you ask again."
 AGENT_UNCLEAR = f"The agent's answer was lost. {MAY_HAVE_DONE_IT}"
 SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
+SUB_AGENT_LEFT = "The {agent} agent ended its answer before its task was done, and the task showed no change for {seconds:.0f} seconds."
 SUB_AGENT_UNREADABLE = "The {agent} agent answered with something that is not A2A."
 SUB_AGENT_REFUSED = "The {agent} agent refused the request."
 SUB_AGENT_NOT_GRANTED = (

@@ -21,7 +21,9 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import A2AError
 
-from utils.a2a_common.client.connection import BINDINGS, fetch_card, http_client, sdk_client
+from utils.a2a_common.client.card_address import card_address
+from utils.a2a_common.client.connection import fetch_card, http_client, sdk_client
+from utils.a2a_common.client.interfaces import BINDINGS
 from utils.a2a_common.client.message import user_message
 from utils.testing.contract.raw_answers import RawAnswers
 
@@ -208,6 +210,6 @@ async def open_session(url: str, ask: str, seconds: float) -> AsyncIterator[Sess
         http.headers["Accept-Encoding"] = "identity"  # bodies are kept as they come
         http.event_hooks = {**http.event_hooks, "response": [raw_answers.keep]}
         card = await fetch_card(http, url)
-        raw = (await http.get(f"{url}/.well-known/agent-card.json", timeout=seconds)).json()
+        raw = (await http.get(card_address(url), timeout=seconds)).json()
         streaming, unary = sdk_client(card, http), sdk_client(card, http, streaming=False)
         yield Session(url, raw, card, streaming, unary, http, ask, seconds, raw_answers)

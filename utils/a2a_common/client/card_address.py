@@ -1,0 +1,17 @@
+"""Where an agent's card is read. Pure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit, urlunsplit
+
+_USUAL = "/.well-known/agent-card.json"
+
+
+def card_address(url: str) -> str:
+    """The address of a card, by what is configured: that of a file of JSON as it is, else the usual one below the agent's.
+
+    A query, by which some servers tell their agents apart, stays.
+    """
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    return urlunsplit(parts._replace(path=path if path.endswith(".json") else f"{path}{_USUAL}", fragment=""))
