@@ -17,7 +17,7 @@ class Reading:
         process: Name of the process that served it.
         seen: Events in order.
         ended: Whether the stream came to its end by itself, and neither the reader left nor its server.
-        whole: Whether it begins with the task. The stream of a follow-up tells only what is new.
+        whole: Whether it begins with all of the task. The stream of a follow-up tells the artifacts of earlier turns no more.
     """
 
     reader: str

@@ -64,7 +64,7 @@ def _told_too_early(reading: Reading, facts: Facts) -> bool:
 def _disagrees(reading: Reading, stored: Stored | None, whole: dict[str, str]) -> Iterator[str]:
     last: View | None = None
     try:
-        for view in follow(reading.seen, whole=reading.whole):
+        for view in follow(reading.seen):
             last = view
             for artifact, text in view.texts.items():
                 if artifact in whole and not whole[artifact].startswith(text):

@@ -197,7 +197,7 @@ class User:
         last = ""
         async with aclosing(stream(node, source)) as events:
             async for event, seen in events:
-                if not reading.seen and isinstance(seen, Snapshot):
+                if not reading.seen and isinstance(seen, Snapshot) and seen.texts:
                     reading.whole = True
                 reading.seen.append(seen)
                 reading.task = reading.task or getattr(event, "task_id", "") or getattr(event, "id", "")

@@ -108,20 +108,20 @@ class View:
         return Snapshot(self.state, tuple(sorted(self.texts.items())), self.code)
 
 
-def follow(events: Iterable[Seen], *, whole: bool = True) -> Iterable[View]:
-    """The view after each event; the same object, which changes. One that is not `whole` begins with nothing.
+def follow(events: Iterable[Seen]) -> Iterable[View]:
+    """The view after each event; the same object, which changes.
 
     Raises:
         Gap: The first event is no snapshot, or a chunk is appended to what is not there.
     """
-    view: View | None = None if whole else View("", {})
+    view: View | None = None
     for event in events:
         if isinstance(event, Snapshot):
-            if view is not None and view.state:
+            if view is not None:
                 raise Gap("the task came twice")
             view = View(event.state, dict(event.texts), event.code)
         elif isinstance(event, Said):
-            if view is not None and view.state:
+            if view is not None:
                 raise Gap("a message came after the task")
             view = View("said", {"": event.text})
         elif view is None:

@@ -26,6 +26,7 @@ from agents.template.agent import TemplateAgent
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.agents import Scripted, Stage, echo
+from tests.e2e.wire.wiring import serving
 from utils.testing.conformance import CHECKS, NoAgent, Outcome, conformance
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket, running
@@ -120,8 +121,26 @@ async def test_an_agent_of_ours_breaks_no_rule(agent_class):
     assert set(skipped(found)) == {
         "push is refused where not declared",
         "streaming is refused where not declared",
+        "the stream of a reply begins with its task",
     }
     assert len(found) == len(CHECKS)
+
+
+async def test_an_agent_of_ours_begins_the_stream_of_a_reply_with_its_task():
+    listener = loopback_socket()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with serving(asks_back, shown=card(url), listener=listener):
+        found = await look(url)
+    assert found["the stream of a reply begins with its task"] == (Outcome.PASS, "")
+
+
+async def test_a_foreign_agent_that_begins_the_stream_of_a_reply_with_a_status_is_told_so():
+    async with foreign(asks_back) as url:
+        found = await look(url)
+    assert found["the stream of a reply begins with its task"] == (
+        Outcome.FAIL,
+        "the first event is status_update",
+    )
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ CHECKS = (
     Check("a context is generated", "3.4.1", task_checks.context_is_generated),
     Check("a client's context is kept", "3.4.1", task_checks.context_of_the_client_is_kept),
     Check("a stream begins with its task, or is one message", "3.1.2", task_checks.stream_begins_right),
+    Check("the stream of a reply begins with its task", "3.1.2", task_checks.stream_of_a_reply_begins_right),
     Check("a stream ends once, and nothing follows", "3.1.2", task_checks.stream_ends_once),
     Check("a stream is about one task", "4.2.1", task_checks.stream_names_one_task),
     Check("chunks append to what exists", "4.2.2", task_checks.artifacts_are_appended_to_what_exists),

@@ -20,6 +20,7 @@ from multi_agents.cli.service.plan import (
     SUPERVISOR_PORT,
     ServicePlan,
     make_plan,
+    not_passed_on,
 )
 from multi_agents.cli.service.ports import choose_ports, reserving_ports
 from multi_agents.cli.service.ready import Readiness
@@ -135,6 +136,8 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
     if unseen := await asyncio.to_thread(told_of, DatabaseSettings.load(environ), run_file.path.parent):
         say(unseen)
+    if left_out := not_passed_on(environ):
+        say(left_out)
     entries = configured_agents(options.agents_file)
     own = await _checked_own_settings(options.agents_file, environ, entries)
 

@@ -123,6 +123,13 @@ def make_plan(
     return ServicePlan(planned, foreign, shares, trust, exchange)
 
 
+def not_passed_on(base: Mapping[str, str]) -> str:
+    """A sentence about a setting of the environment that would change what is served, and that no process gets; empty for none."""
+    if not base.get("GRPC_PORT"):
+        return ""
+    return "GRPC_PORT is left out: several processes cannot listen on one port. Set it under `env` of an agent in agents.yaml."
+
+
 def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
     """What the environments of all processes have in common."""
     env = {name: value for name, value in base.items() if name not in OWN_PER_PROCESS}

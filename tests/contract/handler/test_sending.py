@@ -156,13 +156,15 @@ async def test_a_stream_begins_with_the_task_and_ends_with_its_last_event(kind):
         assert states(events) == [SUBMITTED, WORKING, COMPLETED]
 
 
-@duty()
-async def test_a_stream_of_a_follow_up_tells_only_what_is_new(kind):
+@duty(sdk_breaks="begins with a status, where the specification wants the task first")
+async def test_a_stream_of_a_follow_up_begins_with_its_task_and_tells_only_what_is_new(kind):
     async with opened(kind, ask) as desk:
         asked = (await desk.stream())[0]
         assert isinstance(asked, pb.Task)
         events = await desk.stream("blue", task_id=asked.id, context_id=asked.context_id)
-        assert states(events) == [WORKING, COMPLETED]
+        assert isinstance(events[0], pb.Task)
+        assert (events[0].id, len(events[0].artifacts)) == (asked.id, 0)
+        assert states(events) == [WORKING, WORKING, COMPLETED]
 
 
 @duty()

@@ -7,7 +7,7 @@ import pytest
 from multi_agents.cli.console import clean, one_line
 from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode, exit_code_of
-from multi_agents.cli.service.plan import child_environment, make_plan
+from multi_agents.cli.service.plan import child_environment, make_plan, not_passed_on
 from multi_agents.cli.service.ports import choose_ports, is_free
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
 from utils.a2a_common.client.agents_file import AgentEntry
@@ -125,3 +125,10 @@ def test_every_exit_code_is_in_the_help_and_every_settled_state_has_one():
 def test_nothing_that_steers_a_terminal_is_left():
     assert clean("a\x1b[31m\x07b\r\nc\td\u202ee\x9b") == "a[31mb\nc\tde"
     assert one_line("a\n b\t c " + "x" * 200, 10) == "a b c xxx…"
+
+
+def test_a_grpc_port_of_the_environment_is_named_since_no_process_gets_it():
+    plan = make_plan([], settings={"supervisor": {"GRPC_PORT": "8402"}})
+    assert "GRPC_PORT" in not_passed_on({"GRPC_PORT": "8401"})
+    assert not_passed_on({}) == not_passed_on({"GRPC_PORT": ""}) == ""
+    assert child_environment(plan, plan.supervisor, {"GRPC_PORT": "8401"})["GRPC_PORT"] == "8402"

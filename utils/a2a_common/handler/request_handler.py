@@ -37,6 +37,7 @@ from utils.a2a_common.protocol.version import LEGACY, version_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.transitions import join_history
 from utils.a2a_common.tasks.turn import Turn, turn_of
 from utils.auth.credential import take_credential
 from utils.errors import Draining, TaskBusy
@@ -55,6 +56,7 @@ class Course:
         task: What is told first: the task as it was at `after`; `None` for a turn of this call.
         ended: Whether nothing comes after `task`.
         trusted: Whether the caller began the task, and is told the secrets of its questions.
+        resumed: The task that the message of this call answers, as it was before: without artifacts, with the message in its history.
     """
 
     task_id: str
@@ -63,6 +65,7 @@ class Course:
     task: pb.Task | None = None
     ended: bool = False
     trusted: bool = False
+    resumed: pb.Task | None = None
 
     @property
     def heard(self) -> int:
@@ -205,18 +208,21 @@ class PlatformRequestHandler(RequestHandler):
             owner = owner_of(call)
             if admitted.repeated:
                 return await self._again(params, admitted, call)
-            after = 0
+            after, resumed = 0, None
             if admitted.waits:
                 whole = await self._tasks.snapshot(admitted.task_id, owner)
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
                     return await self._again(params, admitted, call)
-                after = whole.sequence
+                after, resumed = whole.sequence, whole.task
             await self._room.check(params)
             if self._preparation is not None:
                 await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
-            await self._submit(params, call, admitted, after)
+            turn = await self._submit(params, call, admitted, after)
+            if resumed is not None:
+                resumed.ClearField("artifacts")  # up to 3 MB, which the caller was told before
+                join_history(resumed, turn.request.message)
             trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
-            return Course(admitted.task_id, owner, after, trusted=trusted)
+            return Course(admitted.task_id, owner, after, trusted=trusted, resumed=resumed)
 
     async def _again(
         self, params: pb.SendMessageRequest, admitted: Admitted, call: ServerCallContext
@@ -229,7 +235,7 @@ class PlatformRequestHandler(RequestHandler):
 
     async def _submit(
         self, params: pb.SendMessageRequest, call: ServerCallContext, admitted: Admitted, after: int
-    ) -> None:
+    ) -> Turn:
         task_id = admitted.task_id
         context_id = admitted.context_id or self._ids.generate(IDGeneratorContext(task_id=task_id))
         now, asked = self._clock(), admitted.question
@@ -238,6 +244,7 @@ class PlatformRequestHandler(RequestHandler):
         accepting = asyncio.ensure_future(self._accept(turn, call, params.configuration, after))
         accepting.add_done_callback(_unheard)
         await asyncio.shield(accepting)
+        return turn
 
     async def _accept(
         self, turn: Turn, call: ServerCallContext, configuration: pb.SendMessageConfiguration, after: int
@@ -270,10 +277,14 @@ class PlatformRequestHandler(RequestHandler):
                 yield course.task
             if course.ended:
                 return
+            resumed = course.resumed
             reading = self._log.read(course.task_id, course.owner, after=course.after, stream=True)
             async with aclosing(reading) as entries:
                 try:
                     async for entry in entries:
+                        if resumed is not None:
+                            yield _taken_up(resumed, entry.event)
+                            resumed = None
                         yield self._consent.told(entry.event) if course.trusted else entry.event
                 except Suspended as suspended:
                     if not suspended.told:
@@ -353,6 +364,17 @@ class PlatformRequestHandler(RequestHandler):
         if self._extended_card is None:
             raise ExtendedAgentCardNotConfiguredError
         return self._extended_card
+
+
+def _taken_up(task: pb.Task, first: Event) -> pb.Task:
+    """A task that a message has waited for, as its turn begins: before the first event, which tells what became of it.
+
+    It works, whatever that event is: a task that still asks, or has ended, would end the stream for some clients.
+    """
+    if isinstance(first, pb.TaskStatusUpdateEvent):
+        task.status.timestamp.CopyFrom(first.status.timestamp)
+    task.status.state = pb.TaskState.TASK_STATE_WORKING
+    return task
 
 
 def _unheard(accepting: asyncio.Future[None]) -> None:

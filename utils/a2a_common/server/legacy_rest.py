@@ -19,6 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from utils.a2a_common.server.legacy_rest_handler import LegacyRestHandler
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 Method = Callable[[Request, ServerCallContext], Any]
 
@@ -28,6 +30,7 @@ def legacy_routes(
 ) -> list[BaseRoute]:
     """The routes under `/v1`; `grace` is seconds that open streams get at shutdown."""
     adapter = REST03Adapter(handler, builder, grace)
+    adapter.handler = LegacyRestHandler(handler)
     answer = partial(_stream, V03ServerCallContextBuilder(builder), grace)
     send = partial(answer, adapter.handler.on_message_send_stream)
     subscribe = partial(answer, adapter.handler.on_subscribe_to_task)

@@ -100,9 +100,10 @@ class Session:
         found: list[StreamResponse] = await self._shared("stream", self._whole_stream)
         return found
 
-    async def follow(self) -> AsyncIterator[StreamResponse]:
+    async def follow(self, *, context_id: str = "", task_id: str = "") -> AsyncIterator[StreamResponse]:
         """Send a message and follow it to the end of its stream."""
-        async with asyncio.timeout(self.seconds), aclosing(self._send(self.streaming)) as events:
+        sent = self._send(self.streaming, context_id, task_id)
+        async with asyncio.timeout(self.seconds), aclosing(sent) as events:
             async for event in events:
                 yield event
 

@@ -58,6 +58,20 @@ async def stream_begins_right(session: Session) -> None:
         raise Broken(f"the first event is {first}")
 
 
+async def stream_of_a_reply_begins_right(session: Session) -> None:
+    """The stream of an answer to a question begins with the task that asked."""
+    asked = await session.streamed_task()
+    if _state(asked[-1]) not in WAITING:
+        raise Skipped("the agent asks nothing; choose an --ask that it answers with a question")
+    task = asked[0].task
+    events = [event async for event in session.follow(context_id=task.context_id, task_id=task.id)]
+    first = events[0].WhichOneof("payload") if events else "none"
+    if first != "task":
+        raise Broken(f"the first event is {first}")
+    if events[0].task.id != task.id:
+        raise Broken("it begins with another task")
+
+
 async def stream_ends_once(session: Session) -> None:
     """One state that ends the stream, as its last event."""
     events = await session.streamed_task()

@@ -88,9 +88,10 @@ export class Turn {
 
   apply(event: A2AStreamEvent): void {
     this.version++;
+    const taken = this.before !== undefined;
     this.before = undefined;
     if (this.events.length < MOST_EVENTS) this.events.push(event);
-    if (event.type === "task") this.take(event.task);
+    if (event.type === "task") this.take(event.task, taken);
     else if (event.type === "statusUpdate") {
       this.taskId = event.event.taskId || this.taskId;
       this.status(event.event.status, event.event.metadata);
@@ -131,11 +132,14 @@ export class Turn {
     this.version++;
   }
 
-  private take(task: A2ATask): void {
+  /** The task as it is; with `goesOn` the one that begins the stream of an answer, which does not tell earlier artifacts again. */
+  private take(task: A2ATask, goesOn: boolean): void {
     this.taskId = task.id;
     if (task.history?.length) this.history = task.history;
-    this.artifacts.clear();
-    this.texts.clear();
+    if (!goesOn) {
+      this.artifacts.clear();
+      this.texts.clear();
+    }
     for (const artifact of task.artifacts ?? []) this.artifact(artifact, false);
     this.status(task.status, task.metadata);
   }
