@@ -119,7 +119,8 @@ async def test_a_client_of_the_javascript_sdk_does_what_its_binding_allows(
     assert found["conversation"] == {"same": True, "listed": True, "total": 2, "more": ""}
     assert found["canceled"] == {"state": "canceled", "first": "task", "last": "canceled"}
     asked = found["question"]
-    assert (asked["state"], asked["last"], asked["same"]) == ("input_required", "completed", True)
+    assert (asked["state"], asked["first"], asked["last"]) == ("input_required", "task", "completed")
+    assert asked["same"]
     assert asked["question"] == "Which city?"
     assert asked["text"].endswith("Paris it is.")
     assert base64.b64decode(found["files"]["base64"]) == EVERY_BYTE

@@ -86,18 +86,18 @@ class Speaker:
         self.asked.append(asked["method"])
         match asked["method"]:
             case "SendStreamingMessage":
-                return self._stream(self._said)
+                return self._stream(self._said, asked["id"])
             case "SubscribeToTask" if self._renewed is not None:
-                return self._stream(self._renewed)
+                return self._stream(self._renewed, asked["id"])
             case "GetTask" if self._shown:
                 shown = self._shown.pop(0) if len(self._shown) > 1 else self._shown[0]
-                return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": shown})
+                return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": shown})
             case _:
-                return JSONResponse({"jsonrpc": "2.0", "id": 1, "error": REFUSED})
+                return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "error": REFUSED})
 
     @staticmethod
-    def _stream(said: Sequence[Json]) -> Response:
-        events = [json.dumps({"jsonrpc": "2.0", "id": 1, "result": each}) for each in said]
+    def _stream(said: Sequence[Json], id_: str) -> Response:
+        events = [json.dumps({"jsonrpc": "2.0", "id": id_, "result": each}) for each in said]
         return Response("".join(f"data: {each}\n\n" for each in events), media_type="text/event-stream")
 
 

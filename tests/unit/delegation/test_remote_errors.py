@@ -34,7 +34,7 @@ def test_an_answer_that_cannot_be_read_is_one_of_an_agent_that_was_reached() -> 
     failure = failure_of("a", typed(A2AClientError("JSON Decode Error: password=hunter2")))
     assert (type(failure), failure.message) == (
         DelegationFailed,
-        "The a agent answered with something that is not A2A.",
+        'The a agent answered with something that is not A2A. What is wrong: "JSON Decode Error: password=[redacted]".',
     )
 
 

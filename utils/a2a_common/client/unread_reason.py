@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from utils.a2a_common.client.peer_text import one_line
+from utils.observability.redaction import redact_text
 
 LONGEST_REASON = 200
 """Characters of a reason at most."""
@@ -33,8 +34,8 @@ def reason_of(error: Exception) -> str:
 
 
 def cut(text: str) -> str:
-    """A reason on one line, without invisible characters, as long as it may be."""
-    return one_line(text, LONGEST_REASON)
+    """A reason on one line, without invisible characters and what looks like a secret, as long as it may be."""
+    return redact_text(one_line(text, LONGEST_REASON))
 
 
 def _of_fields(text: str) -> str:
