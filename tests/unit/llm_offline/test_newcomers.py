@@ -30,6 +30,8 @@ def _answer(chat, agent, request):
         "How do I run it in Docker?",
         "Which Python version do I need?",
         "What does it cost to run?",
+        "shares: results",
+        "Which permissions does GITHUB_TOKEN need to read issues?",
     ],
 )
 def test_a_question_about_the_product_goes_to_the_documents(chat, question):
@@ -61,6 +63,11 @@ def test_a_repository_that_is_not_named_is_asked_for(chat):
 )
 def test_a_question_is_not_searched_for_among_repositories(chat, question):
     assert _answer(chat, "github", question).tool_calls == []
+
+
+def test_whether_a_file_is_read_is_looked_up_and_the_file_not_fetched(chat):
+    calls = _answer(chat, "rag", "If I set SUB_AGENTS, is agents.yaml still read?").tool_calls
+    assert [call["name"] for call in calls] == ["search"]
 
 
 def test_words_as_settings_are_written_are_looked_up(chat):
