@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,10 @@ import pytest_asyncio
 from a2a.types.a2a_pb2 import GetTaskRequest
 
 from tests.e2e.agents.peers import Words, ask, connected
-from tests.e2e.delegation.teams import model, results, supervising
+from tests.e2e.delegation.teams import handing_on, results
 from tests.foreign.environments import output, serving
 from utils.testing.live_agent import running_agent
-from utils.testing.scripted_model import ScriptedModel, call, calls
+from utils.testing.scripted_model import ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -27,28 +26,20 @@ async def painter() -> AsyncIterator[str]:
         yield url
 
 
-@asynccontextmanager
-async def delegating(painter: str, said: str) -> AsyncIterator[tuple[str, ScriptedModel]]:
-    """A supervisor whose model hands these words on, and then answers "Done."."""
-    script = model([calls(call("painter", request=said)), "Done."])
-    async with supervising({"painter": painter}, script) as url:
-        yield url, script
-
-
 async def test_what_it_says_is_told_to_the_supervisors_model(painter: str) -> None:
-    async with delegating(painter, "hello there") as (url, script), connected(url) as client:
+    async with handing_on("painter", painter, "hello there") as (url, script), connected(url) as client:
         assert (await ask(client, "Greet")).state == "completed"
         assert "You said hello there" in results(script)[0]
 
 
 async def test_its_failure_is_one_and_tells_nothing_of_its_inside(painter: str) -> None:
-    async with delegating(painter, "fail") as (url, _), connected(url) as client:
+    async with handing_on("painter", painter, "fail") as (url, _), connected(url) as client:
         answer = await ask(client, "Fail")
     assert answer.state == "failed"
 
 
 async def test_its_file_reaches_the_user_once_and_byte_for_byte(painter: str) -> None:
-    async with delegating(painter, "file") as (url, _), connected(url) as client:
+    async with handing_on("painter", painter, "file") as (url, _), connected(url) as client:
         answer = await ask(client, "The file")
         task = await client.get_task(GetTaskRequest(id=answer.task_id))
     files = [part for artifact in task.artifacts for part in artifact.parts if part.HasField("raw")]

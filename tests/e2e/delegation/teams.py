@@ -20,7 +20,7 @@ from tests.e2e.agents.peers import Keys, Words, connected
 from tests.e2e.agents.test_delegation import until_ready
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.testing.live_agent import running_agent
-from utils.testing.scripted_model import ScriptedModel
+from utils.testing.scripted_model import ScriptedModel, call, calls
 
 FORM = {
     "type": "object",
@@ -121,6 +121,14 @@ async def supervising(
     async with running_agent(agent_class, environ=settings, model=scripted, home=home) as url:
         await until_ready(url)
         yield url
+
+
+@asynccontextmanager
+async def handing_on(agent: str, url: str, said: str) -> AsyncIterator[tuple[str, ScriptedModel]]:
+    """A supervisor whose model hands these words to an agent that runs already, and then answers "Done."."""
+    script = model([calls(call(agent, request=said)), "Done."])
+    async with supervising({agent: url}, script) as supervisor:
+        yield supervisor, script
 
 
 def writing_to(double: GitHubServer) -> dict[str, str]:

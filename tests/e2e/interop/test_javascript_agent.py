@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
 from a2a.types.a2a_pb2 import GetTaskRequest, Task
 
 from tests.e2e.agents.peers import Answer, ask, connected
-from tests.e2e.delegation.teams import model, results, supervising
+from tests.e2e.delegation.teams import handing_on, results
 from tests.e2e.interop.program import serving
-from utils.testing.scripted_model import ScriptedModel, call, calls
 
 pytestmark = [pytest.mark.servers, pytest.mark.asyncio(loop_scope="module")]
 
@@ -23,17 +21,9 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[str]:
         yield url
 
 
-@asynccontextmanager
-async def delegating(agent: str, said: str) -> AsyncIterator[tuple[str, ScriptedModel]]:
-    """A supervisor whose model hands these words on, and then answers "Done."."""
-    script = model([calls(call("javascript", request=said)), "Done."])
-    async with supervising({"javascript": agent}, script) as url:
-        yield url, script
-
-
 async def answered(agent: str, said: str) -> tuple[Answer, Task, str]:
     """What a user saw, the supervisor's stored task, and what its model was told of the sub-agent."""
-    async with delegating(agent, said) as (url, script), connected(url) as client:
+    async with handing_on("javascript", agent, said) as (url, script), connected(url) as client:
         answer = await ask(client, f"Please {said}")
         return answer, await client.get_task(GetTaskRequest(id=answer.task_id)), results(script)[0]
 
@@ -61,7 +51,7 @@ async def test_its_file_reaches_the_user_byte_for_byte(agent: str) -> None:
 
 
 async def test_its_question_is_the_users_and_the_answer_goes_on_with_its_task(agent: str) -> None:
-    async with delegating(agent, "ask") as (url, script), connected(url) as client:
+    async with handing_on("javascript", agent, "ask") as (url, script), connected(url) as client:
         asked = await ask(client, "Please ask")
         assert (asked.state, asked.last_words) == ("input_required", "Which colour?")
         answer = await ask(client, "Blue", task_id=asked.task_id, context_id=asked.context_id)

@@ -63,6 +63,11 @@ def test_everything_else_stays_as_it_came(answer: dict[str, Any]) -> None:
     assert in_utc(body) == body
 
 
+def test_a_time_deeper_than_any_status_stands_stays_as_it_came_so_that_no_depth_takes_long() -> None:
+    body = b'{"status": ' * 7 + json.dumps(_status(BARE)).encode() + b"}" * 7
+    assert in_utc(body) == body
+
+
 @pytest.mark.listens
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 async def test_the_task_of_an_agent_that_sends_such_times_is_read() -> None:

@@ -24,6 +24,9 @@ _ABOVE = frozenset(
 )
 """What may hold a status, from the outside in; an answer's own fields are named by the protocol, as these are."""
 
+_DEEPEST = 6
+"""Most objects and lists around a time, its status among them: the outermost, `result`, `tasks`, a task, `status`, and one to spare."""
+
 
 def in_utc(body: bytes) -> bytes:
     """A JSON body, or events of a stream of such, in which each time of a status has a zone."""
@@ -52,11 +55,11 @@ def _ends(body: bytes) -> list[int]:
                 key = last
             case b",":
                 key = b""
-            case _ if key == b'"timestamp"' and _of_status(holders) and _NO_ZONE.fullmatch(token):
+            case _ if key == b'"timestamp"' and holders and _of_status(holders) and _NO_ZONE.fullmatch(token):
                 ends.append(found.end() - 1)
         last = token if token[:1] == b'"' else b""
     return ends
 
 
 def _of_status(holders: list[bytes]) -> bool:
-    return holders[-1:] == [b'"status"'] and _ABOVE.issuperset(holders)
+    return len(holders) <= _DEEPEST and holders[-1] == b'"status"' and _ABOVE.issuperset(holders)
