@@ -166,6 +166,13 @@ def test_a_wish_to_leave_it_as_it_is_changes_and_looks_up_nothing(models):
     assert _calls(models["supervisor"], "leave a comment on issue 1 of acme/rocket: done")
 
 
+def test_a_yes_that_nothing_waits_for_is_told_that_nothing_was_changed(models):
+    for said in ("yes go ahead", "ok, do it", "yes please do", "I confirm"):
+        before = [HumanMessage("Close issue 1 of acme/rocket"), AIMessage("I can only read GitHub.")]
+        answer = models["supervisor"].invoke([*before, HumanMessage(said)])
+        assert (answer.tool_calls, "nothing was changed" in answer.text) == ([], True), said
+
+
 def test_comments_that_are_asked_for_are_no_order(models):
     said = "Show me the comments on the newest open issue in acme/rocket"
     assert _calls(models["github"], said) == [

@@ -32,6 +32,26 @@ def test_the_one_of_a_list_is_one_of_what_the_part_before_lists(chat):
     assert names == ["list_pull_requests", "list_pull_requests"]
 
 
+@pytest.mark.parametrize(
+    ("said", "direction"),
+    [
+        ("open issues in acme/rocket, and who opened the oldest one", "asc"),
+        ("list the open issues of acme/rocket and tell me who wrote the newest", "desc"),
+    ],
+)
+def test_a_list_and_what_one_of_its_rows_says_are_two_parts(chat, said, direction):
+    calls = _calls(chat, "github", said)
+    assert [(name, args.get("limit"), args.get("direction")) for name, args in calls] == [
+        ("list_issues", None, None),
+        ("list_issues", 1, direction),
+    ]
+
+
+def test_the_row_that_a_second_part_picks_is_of_the_list_before_it(chat):
+    said = "pull requests of acme/rocket and which files does the newest one touch"
+    assert [name for name, _ in _calls(chat, "github", said)] == ["list_pull_requests"] * 2
+
+
 def test_two_places_in_two_repositories_are_two_requests(chat):
     said = "newest issue in acme/rocket and oldest one in octo-org/octo-repo"
     calls = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls

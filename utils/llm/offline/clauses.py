@@ -119,6 +119,8 @@ def _joints(text: str, start: int, end: int) -> list[Span]:
 
     def speaks_of_the_left(before: Span, span: Span) -> bool:
         said = text[slice(*span)]
+        if FORMS["ordinal"].search(said):
+            return False  # of a list one row more: "the open issues, and who opened the oldest one"
         named_before = _REPOSITORY.search(text, *before)
         placed = FORMS["placed_row"].match(said)  # of what is named here, "and the README of a/b"
         if asks_for_more(said) if named_before else placed:

@@ -222,7 +222,12 @@ class Planner:
         if found.tool is None or found.tool == tool or found.score < SWITCH or followup.is_bare(topic):
             return self._again(clause, tool, previous)
         of_a_row = tool.delegates and found.tool.is_library and FORMS["of_a_row"].search(reading)
-        same = (FORMS["of_the_shown"] if tool.shows_one else FORMS["of_those"]).search(reading)
+        placed = FORMS["ordinal"].search(reading)
+        same = (
+            FORMS["of_the_shown"].search(reading)
+            if tool.shows_one
+            else placed or FORMS["of_those"].search(reading)
+        )
         stays = same and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
         if of_a_row or stays or FORMS["same_again"].match(reading):
             return self._again(clause, tool, previous)
@@ -236,7 +241,9 @@ class Planner:
         said = {name: clause.text for name in NAMES["delegating"] if tool.accepts(name)}
         if not (entities.repository_text(clause.reading) and followup.is_bare(topic)):
             said |= dict.fromkeys(NAMES["free_text"] & filled.arguments.keys(), topic)
-        return Step(clause, tool, filled.arguments | said, filled.missing)
+        return Step(
+            clause, tool, filled.arguments | said, filled.missing, self._reader(tool, filled.arguments)
+        )
 
 
 def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call | None:

@@ -23,6 +23,7 @@ class Talk(Enum):
     BYE = "bye"
     THANKS = "thanks"
     LEFT = "left"
+    AGREED = "agreed"
     NOTED = "noted"
     GREETING = "greeting"
 

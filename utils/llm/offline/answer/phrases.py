@@ -41,6 +41,8 @@ _TALK = {
     Talk.BYE: "Goodbye.",
     Talk.NOTED: "All right. Ask whenever you like.",
     Talk.LEFT: "All right, I leave it as it is and do nothing.",
+    Talk.AGREED: "Nothing is waiting for your yes, and nothing was changed. If I refused something, the answer before this one says why "
+    "and what allows it.",
     Talk.SORRY: "I am sorry that this did not help. I am a program without a language model, which finds and quotes. "
     "Ask for one thing at a time, in the words of the documents or with the name of the repository.",
     Talk.GREETING: "Hello.",
