@@ -31,6 +31,7 @@ from utils.events import (
     Usage,
 )
 from utils.memory.settings import MemorySettings
+from utils.messages.question import Question
 from utils.protection_settings import ClientTlsSettings
 from utils.resilience.timing import Deadline
 from utils.settings import ModelProvider, SubAgentSettings
@@ -358,7 +359,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         if not request.resumes or request.judged or self._delegation is None:
             return request
         waiting = await self._delegation.waiting(request.task_id)
-        question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""
+        question = Question.of(waiting[0].questions[-1]).text if waiting else ""
         data = [part for part in request.data if SCOPE_EXTENSION not in part]
         if not question or (not request.repeats and await self.is_answer(question, request.text, data)):
             return request

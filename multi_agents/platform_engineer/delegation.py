@@ -52,6 +52,7 @@ from utils.events import (
     Usage,
     UsageReported,
 )
+from utils.messages.question import Question
 from utils.persistence.contexts import Person
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.resilience.timing import Deadline
@@ -284,7 +285,9 @@ class Delegation:
             await self._contexts.put(kept.thread_id, kept.agent, task.context_id)
         own = self._scopes.is_own(kept.agent)
         questions = (
-            [*kept.questions, question_of(task, kept.agent, own=own)] if task.waits else kept.questions
+            [*kept.questions, question_of(task, kept.agent, own=own).value()]
+            if task.waits
+            else kept.questions
         )
         kept = replace(
             kept,
@@ -315,7 +318,7 @@ class Delegation:
         seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
         said: dict[str, Any] = {"text": replies[-1].text, "parts": replies[-1].parts} if replies else {}
-        asked = kept.questions[number - 1] if 0 < number <= len(kept.questions) else {}
+        asked = Question.of(kept.questions[number - 1] if 0 < number <= len(kept.questions) else {})
         return RemoteCall(
             call_id=kept.call_id,
             message_id=message_id_of(kept, number),
@@ -327,7 +330,7 @@ class Delegation:
             known_task=kept.task_id if not number and kept.sent else "",
             restart_seconds=min(seconds, self._registry.back_within(kept.agent)),
             secret=self._scopes.secret(kept),
-            question=str(asked.get("id", "")),
-            seen=asked.get("seen", ()),
+            question=asked.id,
+            seen=asked.seen,
             **(said or {"text": kept.request}),
         )

@@ -79,7 +79,7 @@ class DelegationScopes:
         question = leaving.question_of(name, text, self._name)
         if question is None:
             return leaving.TOO_LONG.format(agent=name)
-        approved = approves(interrupt(question), leaving.digest_of(name, text))
+        approved = approves(interrupt(question.value()), leaving.digest_of(name, text))
         return "" if approved else leaving.DECLINED.format(agent=name)
 
     def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:

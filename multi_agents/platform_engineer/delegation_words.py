@@ -11,6 +11,7 @@ from utils.a2a_common.client.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
 from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.a2a_common.protocol.parts import part_kept
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired
+from utils.messages.question import Question
 from utils.messages.results import STOPPED_CALL, ToolProblem, dump_result
 
 if TYPE_CHECKING:
@@ -25,15 +26,10 @@ log = structlog.get_logger(__name__)
 
 
 def asked_again(record: DelegationRecord) -> InputRequired:
-    asked = record.questions[-1]
-    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=asked["question"])
-    return InputRequired(
-        sentence,
-        str(asked.get("origin", record.agent)),
-        asked.get("form"),
-        bool(asked.get("auth")),
-        [part_kept(part) for part in asked.get("parts", ())],
-    )
+    asked = Question.of(record.questions[-1])
+    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=asked.text)
+    parts = [part_kept(part) for part in asked.parts]
+    return InputRequired(sentence, asked.origin or record.agent, asked.form, asked.auth, parts)
 
 
 def not_made(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, ToolMessage
 
@@ -17,8 +17,9 @@ from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import UpstreamRefused
-from utils.messages.approval import LONGEST_SHOWN, approval_question, check_shown, fenced
+from utils.messages.approval import LONGEST_SHOWN, check_shown, fenced
 from utils.messages.invisible import written_out
+from utils.messages.question import Question, approval_question
 from utils.messages.source import is_of_mcp_server
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def digest_of(name: str, text: str) -> str:
     return hashlib.sha256(json.dumps([name, text]).encode()).hexdigest()
 
 
-def question_of(name: str, text: str, origin: str) -> dict[str, Any] | None:
-    """The value of the interrupt; `None` where the request is too long to be shown."""
+def question_of(name: str, text: str, origin: str) -> Question | None:
+    """What the user is asked; `None` where the request is too long to be shown."""
     shown = written_out(text)
     parts = (
         _QUESTION.format(agent=name),
@@ -70,7 +71,7 @@ def question_of(name: str, text: str, origin: str) -> dict[str, Any] | None:
     )
     try:
         check_shown("the request", [shown], "")
-        return {**approval_question(parts, f"Ask {name}?", digest_of(name, text), ""), "origin": origin}
+        return approval_question(parts, f"Ask {name}?", digest_of(name, text), nothing="", origin=origin)
     except UpstreamRefused:
         return None
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from utils.mcp.config import McpServer
-from utils.messages.approval import approval_question, approves, check_shown, fenced
+from utils.messages.approval import approves, check_shown, fenced
 from utils.messages.invisible import written_out
+from utils.messages.question import Question, approval_question
 
 if TYPE_CHECKING:
     from mcp import types
@@ -48,11 +49,11 @@ def may_call(server: str, tool: str, arguments: Mapping[str, Any]) -> bool:
     from langgraph.types import interrupt
 
     question = question_of(server, tool, arguments)
-    return approves(interrupt(question), question["form"]["properties"]["digest"]["const"])
+    return approves(interrupt(question.value()), question.digest)
 
 
-def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The value of the interrupt: the question with all arguments, its origin, and a form.
+def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> Question:
+    """The question with all arguments, its origin, and a form.
 
     Raises:
         UpstreamRefused: The arguments are too long to be shown.
@@ -65,5 +66,6 @@ def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[st
         fenced(shown, "json"),
         'Answer "yes" to call it. After any other answer nothing is called.',
     ]
-    asked = approval_question(parts, f"Call {written_out(tool)} of {server}?", digest, NOTHING)
-    return {**asked, "origin": server}
+    return approval_question(
+        parts, f"Call {written_out(tool)} of {server}?", digest, nothing=NOTHING, origin=server
+    )

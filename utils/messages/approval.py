@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from utils.errors import UpstreamRefused
@@ -51,27 +51,6 @@ def approval_form(title: str, digest: str) -> dict[str, Any]:
         "required": ["approve"],
         "additionalProperties": False,
     }
-
-
-def approval_question(parts: Sequence[str], title: str, digest: str, nothing: str) -> dict[str, Any]:
-    """The value of an interrupt that asks for an approval. It is asked whole or not at all.
-
-    Args:
-        parts: The paragraphs of the question.
-        title: Of the form.
-        digest: Binds the answer to what is shown.
-        nothing: What is said where it is too long to be asked, as in "Nothing was sent".
-
-    Raises:
-        UpstreamRefused: It is longer than a question may be.
-    """
-    question = "\n\n".join(part for part in parts if part)
-    if len(question) > LONGEST_QUESTION:
-        raise UpstreamRefused(
-            f"{nothing}: the question would have {len(question)} characters, which is more than the {LONGEST_QUESTION} that "
-            "can be shown for approval. Make what is to be approved shorter."
-        )
-    return {"question": question, "form": approval_form(title, digest)}
 
 
 def check_shown(what: str, texts: Iterable[str], nothing: str) -> None:

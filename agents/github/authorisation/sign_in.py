@@ -18,6 +18,7 @@ import structlog
 from agents.github.authorisation.grant import Grant, SignIn, Unreadable
 from utils.auth.device_flow import DeviceCode, DeviceFlow, FlowRefused, FlowUnavailable, Refused, slower
 from utils.errors import UpstreamRefused, UpstreamUnavailable
+from utils.messages.question import Question
 
 if TYPE_CHECKING:
     from agents.github.authorisation.store import Grants
@@ -100,7 +101,7 @@ class SignIns:
         if sign_in.asked:
             again = _again(sign_in.code, known=await self._stored(asker.owner) is not None)
             for _ in range(sign_in.asked):
-                ask(again)  # all but the last one were answered, and return at once
+                ask(again.value())  # all but the last one were answered, and return at once
         while True:
             grant = await self._stored(asker.owner)
             if grant is None and sign_in.asked and sign_in.code is not None:
@@ -113,7 +114,7 @@ class SignIns:
             code = code or await self._code()
             sign_in = replace(sign_in, asked=sign_in.asked + 1, code=code)
             await self.grants.put(sign_in)
-            ask(question_of(code, why))
+            ask(question_of(code, why).value())
 
     async def _begun(self, asker: Asker) -> SignIn:
         """The sign-in of the call. Without the number of its questions no answer could be told from another."""
@@ -200,20 +201,16 @@ def oauth_url(api_url: str) -> str:
     return f"{scheme}://{host}"
 
 
-def _again(code: DeviceCode | None, *, known: bool) -> dict[str, Any]:
+def _again(code: DeviceCode | None, *, known: bool) -> Question:
     """The last question once more: its answer may not have come, while the user has answered that of another call."""
     if known or code is None:
-        return {"question": _KNOWN, "origin": "github", "form": None, "auth": True}
+        return Question(_KNOWN, "github", auth=True)
     return question_of(code)
 
 
-def question_of(code: DeviceCode, why: str = "") -> dict[str, Any]:
-    """The value of the interrupt: where the user signs in, with which code."""
+def question_of(code: DeviceCode, why: str = "") -> Question:
+    """Where the user signs in, with which code."""
     minutes = max(1, round((code.expires_at - time.time()) / 60))
     asked = _QUESTION.format(url=code.url, code=code.user_code, minutes=minutes)
-    return {
-        "question": f"{why} {asked}".strip(),
-        "origin": "github",
-        "form": {"url": code.url, "code": code.user_code},
-        "auth": True,
-    }
+    form = {"url": code.url, "code": code.user_code}
+    return Question(f"{why} {asked}".strip(), "github", form, auth=True)

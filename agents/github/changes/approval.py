@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from agents.github.changes.change import NOTHING, Change
-from utils.messages.approval import approval_question
+from utils.messages.question import Question, approval_question
 
 
-def question_of(change: Change, api_url: str, warning: str = "", login: str = "") -> dict[str, Any]:
-    """The value of the interrupt: the question, its origin, and a form for clients that show forms.
+def question_of(change: Change, api_url: str, warning: str = "", login: str = "") -> Question:
+    """The question, its origin, and a form for clients that show forms.
 
     Args:
         change: What would be sent.
@@ -27,4 +25,4 @@ def question_of(change: Change, api_url: str, warning: str = "", login: str = ""
         warning,
         'Answer "yes" to send it. After any other answer nothing is sent.',
     ]
-    return {**approval_question(parts, f"Send {change.what}?", change.digest, NOTHING), "origin": "github"}
+    return approval_question(parts, f"Send {change.what}?", change.digest, nothing=NOTHING, origin="github")

@@ -112,7 +112,7 @@ class Sender:
         if entry.state != journal.ASKED:
             return report(entry)
         warning = _TWICE if await self.journal.unknown_with(change.digest) else ""
-        reply = ask(question_of(change, self._poster.api_url, warning, login))
+        reply = ask(question_of(change, self._poster.api_url, warning, login).value())
         problem = _NOT_SHOWN if new else _unbound(entry, cause)
         if problem or not approves(reply, change.digest):
             await self.journal.settle(entry.key, journal.DECLINED)

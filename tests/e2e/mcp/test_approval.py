@@ -109,7 +109,7 @@ async def test_what_is_too_long_to_be_read_is_not_asked_about(talk, tmp_path):
 
 def test_each_call_has_a_question_of_its_own():
     digests = {
-        question_of(server, tool, arguments)["form"]["properties"]["digest"]["const"]
+        question_of(server, tool, arguments).digest
         for server, tool, arguments in [
             ("box", "write", {"a": 1}),
             ("box", "write", {"a": 2}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from utils.a2a_common.client.peer_errors import NotAuthorised
 from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.auth.exchange import NotExchanged
-from utils.messages.approval import digest_in_form
+from utils.messages.question import Question
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -46,10 +46,8 @@ class ActingFor:
 
 def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
     """For whom the agent of a delegation is asked; the newest of `answers` may be an approval, which admission has checked."""
-    asked = kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {}
-    form = asked.get("form")
-    consent = digest_in_form(form) if isinstance(form, Mapping) else ""
-    return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=consent)
+    asked = Question.of(kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {})
+    return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=asked.digest)
 
 
 _acting: ContextVar[ActingFor | None] = ContextVar("acting_for", default=None)

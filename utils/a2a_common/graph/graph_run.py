@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.constants import END
 from langgraph.types import Command
 
-from utils.a2a_common.graph.interrupts import approval_in, resume_value
+from utils.a2a_common.graph.interrupts import resume_value
 from utils.a2a_common.graph.recovery import (
     TURN,
     Recovery,
@@ -31,6 +31,7 @@ from utils.context.refusals import REFUSED
 from utils.context.refused import Refused
 from utils.errors import ModelFailure
 from utils.events import AgentEvent, TextRestarted
+from utils.messages.question import Question
 from utils.messages.text import text_of
 from utils.messages.told import dated, of_own_words, said_at
 from utils.resilience.ledger import MayHaveRun, close_open_calls
@@ -249,7 +250,7 @@ class GraphRun:
         The task and the conversation are stored apart. A task of an earlier version does not say what its question asks for where
         its client took no forms: then the same is asked again, with its form.
         """
-        wanted = approval_in(self._asked[0].value) if self._asked else ""
+        wanted = Question.of(self._asked[0].value).digest if self._asked else ""
         return not wanted or self._request.approves in (None, wanted)
 
     def _said(self, content: Content) -> HumanMessage:

@@ -16,7 +16,7 @@ from utils.a2a_common.client.long_questions import as_shown
 from utils.a2a_common.client.peer_text import one_line
 from utils.a2a_common.protocol.parts import kept_part, part_kept
 from utils.events import DataPart, DelegationState
-from utils.messages.approval import digest_in_form
+from utils.messages.question import Question
 from utils.messages.secret_words import asks_for_secret
 
 if TYPE_CHECKING:
@@ -63,14 +63,8 @@ def resume_value(text: str, parts: Sequence[DataPart]) -> Any:
     return {"text": text, "data": [part.value for part in parts], **marked}
 
 
-def approval_in(interrupt: Any) -> str:
-    """What the value of an interrupt asks to approve, by its digest; empty where it asks for something else."""
-    form = interrupt.get("form") if isinstance(interrupt, Mapping) else None
-    return digest_in_form(form) if isinstance(form, Mapping) else ""
-
-
-def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, Any]:
-    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, other data as it came, what for, its id.
+def question_of(task: TaskView, agent: str, *, own: bool = True) -> Question:
+    """The question of a remote task that waits.
 
     Args:
         task: The remote task.
@@ -85,15 +79,15 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, An
     secret = {"form": data.form, "data": [part.value for part in data.parts]}
     if not own and asks_for_secret(question, secret):
         question = f"{question}\n\n{FOREIGN_ASKS.format(agent=agent)}"
-    return {
-        "question": question,
-        "origin": origin_of(agent, data.origin),
-        "form": None if data.form is None else dict(data.form),
-        "parts": [kept_part(part) for part in data.parts],
-        "auth": task.state is DelegationState.AUTH_REQUIRED,
-        "id": task.message_id,
-        "seen": task.marks,
-    }
+    return Question(
+        question,
+        origin_of(agent, data.origin),
+        data.form,
+        auth=task.state is DelegationState.AUTH_REQUIRED,
+        parts=[kept_part(part) for part in data.parts],
+        id=task.message_id,
+        seen=task.marks,
+    )
 
 
 def origin_of(agent: str, claimed: str) -> str:

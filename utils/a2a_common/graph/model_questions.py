@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import interrupt
 
 from utils.a2a_common.graph.interrupts import Reply
-from utils.messages.question import asks_user
+from utils.messages.question import Question, asks_user
 from utils.messages.text import message_text
 
 
@@ -34,5 +34,5 @@ class ModelQuestions(AgentMiddleware[Any, Any]):
             last = response.result[-1]
             if not isinstance(last, AIMessage) or not asks_user(last):
                 return replace(response, result=[*said, *response.result])
-            reply = Reply.of(interrupt({"question": message_text(last)}))
+            reply = Reply.of(interrupt(Question(message_text(last)).value()))
             said += [last, HumanMessage(reply.text)]

@@ -15,8 +15,9 @@ from typing import Any
 
 from utils.a2a_common.execution.publishable import EventRefused
 from utils.a2a_common.graph.interrupts import Reply
-from utils.messages.approval import NotApproved, approval_question, approves, check_shown, fenced
+from utils.messages.approval import NotApproved, approves, check_shown, fenced
 from utils.messages.invisible import written_out
+from utils.messages.question import Question, approval_question
 
 NOTHING = "Nothing was done"
 
@@ -38,7 +39,7 @@ def ask_user(question: str, form: Mapping[str, Any] | None = None) -> Reply:
     """
     if not (isinstance(question, str) and question.strip()):
         raise EventRefused("ask_user needs a question in words, and was given none.")
-    return Reply.of(_answer_to({"question": question, "form": dict(form) if form else None}))
+    return Reply.of(_answer_to(Question(question, form=form or None)))
 
 
 def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
@@ -60,18 +61,18 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
         fenced(shown, "json"),
         'Answer "yes" to go on. After any other answer nothing is done.',
     )
-    asked = approval_question(parts, f"{what[:1].upper()}{what[1:]}?", digest, NOTHING)
+    asked = approval_question(parts, f"{what[:1].upper()}{what[1:]}?", digest, nothing=NOTHING)
     if not approves(_answer_to(asked), digest):
         raise NotApproved("Nothing was done: the answer was not an explicit yes.")
 
 
-def _answer_to(question: Mapping[str, Any]) -> Any:
+def _answer_to(question: Question) -> Any:
     """What the user answered; without an answer the question leaves the tool as an exception, which is noted."""
     from langgraph.errors import GraphInterrupt
     from langgraph.types import interrupt
 
     try:
-        return interrupt(question)
+        return interrupt(question.value())
     except GraphInterrupt as left:
         if (asked := _asked.get()) is not None:
             asked.append(left)

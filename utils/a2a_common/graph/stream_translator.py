@@ -31,7 +31,7 @@ from utils.llm.reply.answer import PARTIAL
 from utils.llm.reply.answer_stream import AnswerStream, Shown
 from utils.llm.reply.form import plain_form
 from utils.llm.reply.thoughts import reasoning_of
-from utils.messages.question import asks_user
+from utils.messages.question import Question, asks_user
 from utils.messages.results import STOPPED_CALL
 from utils.messages.text import message_text
 from utils.resilience.ledger import Ledger
@@ -342,14 +342,8 @@ def usage_of(message: AIMessage | AIMessageChunk) -> Usage:
 
 
 def _question(interrupts: Sequence[Any], agent: str) -> InputRequired:
-    """The user's question of an interrupt whose value is an `InputRequired`'s fields, or plain text."""
-    value = interrupts[0].value
-    if isinstance(value, Mapping):
-        return InputRequired(
-            str(value.get("question", "")),
-            str(value.get("origin", agent)),
-            value.get("form"),
-            bool(value.get("auth")),
-            [part_kept(part) for part in value.get("parts") or ()],
-        )
-    return InputRequired(str(value), agent)
+    """What the first of the interrupts asks the user."""
+    asked = Question.of(interrupts[0].value)
+    return InputRequired(
+        asked.text, asked.origin or agent, asked.form, asked.auth, [part_kept(part) for part in asked.parts]
+    )
