@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid5
-from weakref import WeakValueDictionary
 
 from utils.a2a_common.client.message import NAMESPACE
+from utils.keyed_locks import KeyedLocks
 
 if TYPE_CHECKING:
     from utils.persistence.delegations import DelegationRecord
@@ -28,7 +27,7 @@ class RemoteConversations:
     def __init__(self, contexts: Contexts, delegations: Delegations) -> None:
         self._contexts = contexts
         self._delegations = delegations
-        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._turns: KeyedLocks[tuple[str, str]] = KeyedLocks()
 
     @asynccontextmanager
     async def held(self, kept: DelegationRecord) -> AsyncIterator[DelegationRecord]:
@@ -39,15 +38,12 @@ class RemoteConversations:
         the context: of two calls in one reply, the first may ask while the second waits for its turn.
         """
         while True:
-            async with self._turn(kept):
+            async with self._turns.of((kept.thread_id, kept.context_id)):
                 context_id = kept.context_id if kept.sent else await self._context_for(kept)
                 if context_id == kept.context_id:
                     yield kept
                     return
             kept = replace(kept, context_id=context_id)
-
-    def _turn(self, kept: DelegationRecord) -> asyncio.Lock:
-        return self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
 
     async def _context_for(self, kept: DelegationRecord) -> str:
         """Where a new delegation belongs, for one that has its turn in its present context."""

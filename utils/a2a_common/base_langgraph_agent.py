@@ -14,13 +14,11 @@ The smallest agent says who it is; every hook has a default. This one has a tool
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakValueDictionary
 
 from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.graph.identity import check_class, default_prompt
@@ -34,6 +32,7 @@ from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.rules import rules_asked
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, ArtifactAdded, Completed, ContextCompacted, TextDelta, TextPart
+from utils.keyed_locks import KeyedLocks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +110,7 @@ class BaseLangGraphAgent(ABC):
         self.on_rebuilt: Callable[[], None] = lambda: None
         self.message_answers: Sequence[MessageAnswers] = ()  # to messages of its own extensions: no task
         self.preparation: Preparation | None = None  # by the one who sent a message, before its turn begins
-        self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._threads: KeyedLocks[str] = KeyedLocks()
 
     def system_prompt(self) -> str:
         """The instruction that stands before every conversation; made of name and description by default."""
@@ -214,7 +213,7 @@ class BaseLangGraphAgent(ABC):
         from utils.a2a_common.graph.after_turn import AfterTurn
         from utils.a2a_common.graph.constraint_finder import ConstraintFinder
 
-        return AfterTurn(self._middlewares.context, ConstraintFinder(self.runtime), self._lock_of)
+        return AfterTurn(self._middlewares.context, ConstraintFinder(self.runtime), self._threads)
 
     def executor(self) -> BaseLangGraphAgentExecutor:
         """What runs this agent's turns as A2A tasks."""
@@ -274,12 +273,9 @@ class BaseLangGraphAgent(ABC):
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed` or `InputRequired`; an
         error that ends the turn is raised. However it ends, the stored conversation is one that the next turn can go on with.
         """
-        async with self._lock_of(request.thread_id), aclosing(self._run(request)) as events:
+        async with self._threads.of(request.thread_id), aclosing(self._run(request)) as events:
             async for event in events:
                 yield event
-
-    def _lock_of(self, thread_id: str) -> asyncio.Lock:
-        return self._threads.setdefault(thread_id, asyncio.Lock())
 
     async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         if self._built is None:

@@ -101,8 +101,8 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "messages that come at once do not wait for each other",
                 "utils/a2a_common/handler/admission.py::Admission.admit",
-                "self._locks.held",
-                "KeyedLocks().held",
+                "self._locks.of",
+                "KeyedLocks().of",
                 _AGAIN + "test_an_answer_to_a_question_that_is_sent_again_runs_once",
             ),
         ),

@@ -23,6 +23,7 @@ from utils.context.overtaken import brought_up
 from utils.context.refused import Refused, decisions_without, without_refused
 from utils.context.worker_thread import call, is_large
 from utils.events import Usage
+from utils.keyed_locks import KeyedLocks
 from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ CONSTRAINTS = "constraints"
 """Name under which the usage of questions for constraints is reported."""
 
 P = ParamSpec("P")
-LockOf = Callable[[str], asyncio.Lock]
 
 
 class AfterTurn:
@@ -53,13 +53,15 @@ class AfterTurn:
     Args:
         context: The agent's context management.
         finder: Asks which constraints a message states.
-        lock_of: Gives the lock under which the turns of a thread run.
+        threads: The locks under which the turns of each thread run.
     """
 
-    def __init__(self, context: ContextMiddleware, finder: ConstraintFinder, lock_of: LockOf) -> None:
+    def __init__(
+        self, context: ContextMiddleware, finder: ConstraintFinder, threads: KeyedLocks[str]
+    ) -> None:
         self._context = context
         self._finder = finder
-        self._lock_of = lock_of
+        self._threads = threads
         self._tasks: set[asyncio.Task[None]] = set()
         self._wanted: dict[str, tuple[BuiltGraph, RunnableConfig] | None] = {}
         self._held: dict[str, Ahead] = {}
@@ -113,7 +115,7 @@ class AfterTurn:
     async def _constraints(self, built: BuiltGraph, config: RunnableConfig, text: str | None) -> None:
         values = (await built.graph.aget_state(config)).values
         found = await self._finder.find(values.get("messages", ()), text)
-        async with self._lock_of(config["configurable"]["thread_id"]):
+        async with self._threads.of(config["configurable"]["thread_id"]):
             state = await built.graph.aget_state(config)
             update = {**_new_pins(state, found), **_cost(state.values, CONSTRAINTS, found.usage)}
             if _can_change(state) and update:
@@ -121,7 +123,7 @@ class AfterTurn:
 
     async def report(self, built: BuiltGraph, config: RunnableConfig, purpose: str, usage: Usage) -> None:
         """Count what was used after a turn; the conversation's next turn reports it."""
-        async with self._lock_of(config["configurable"]["thread_id"]):
+        async with self._threads.of(config["configurable"]["thread_id"]):
             state = await built.graph.aget_state(config)
             update = _cost(state.values, purpose, usage)
             if _can_change(state) and update:
@@ -139,7 +141,7 @@ class AfterTurn:
     async def _compaction(self, built: BuiltGraph, config: RunnableConfig, thread: str) -> None:
         if held := self._held.pop(thread, None):
             await self._store(built, config, thread, held)
-        async with self._lock_of(thread):
+        async with self._threads.of(thread):
             state = await built.graph.aget_state(config)
         if not _can_change(state):
             return
@@ -153,7 +155,7 @@ class AfterTurn:
 
     async def _store(self, built: BuiltGraph, config: RunnableConfig, thread: str, made: Ahead) -> None:
         """Store what was made, whatever turns have left out since; where the user is asked, after the answer."""
-        async with self._lock_of(thread):
+        async with self._threads.of(thread):
             state = await built.graph.aget_state(config)
             messages = state.values.get("messages")
             if messages and not _can_change(state):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.open_question import open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.keyed_locks import KeyedLocks
 
 _ASKED = 2
 """Messages of a task that asked and was answered, at least: the question, and the answer."""
@@ -83,7 +82,7 @@ class Admission:
         self._consent = consent
         self._card = card
         self._takes_files = takes_files
-        self._locks = KeyedLocks()
+        self._locks: KeyedLocks[str] = KeyedLocks()
 
     @asynccontextmanager
     async def admit(self, params: SendMessageRequest, call: ServerCallContext) -> AsyncIterator[Admitted]:
@@ -106,7 +105,7 @@ class Admission:
         check_content(message, input_modes_of(self._card), reads_files=self._takes_files)
         owner = owner_of(call)
         answered = message.task_id or await self._pending_input.route(message, call)
-        async with self._locks.held(answered or new_task_id(owner, message)):
+        async with self._locks.of(answered or new_task_id(owner, message)):
             if answered:
                 yield await self._follow_up(answered, message, call)
             else:
@@ -158,23 +157,3 @@ def _is_left(task: Task, message: Message) -> bool:
         return False
     *_, question, last = task.history
     return last.message_id == message.message_id and question.role == Role.ROLE_AGENT
-
-
-class KeyedLocks:
-    """One lock for each key, which exists while somebody holds or waits for it."""
-
-    def __init__(self) -> None:
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._users: Counter[str] = Counter()
-
-    @asynccontextmanager
-    async def held(self, key: str) -> AsyncIterator[None]:
-        """Hold the lock of `key`."""
-        self._users[key] += 1
-        try:
-            async with self._locks.setdefault(key, asyncio.Lock()):
-                yield
-        finally:
-            self._users[key] -= 1
-            if not self._users[key]:
-                del self._users[key], self._locks[key]
