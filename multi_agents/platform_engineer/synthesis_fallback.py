@@ -26,6 +26,7 @@ from utils.events import ModelRetried
 from utils.llm.classify import classify
 from utils.llm.reply.answer import read_answer
 from utils.observability.observed import observed_model_call
+from utils.observability.tracebacks import causes_of
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +64,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
         except (ModelFailure, ContextBudgetExceeded) as error:
             if not has_results(request):
                 raise
-            log.warning("synthesis.failed", code=error.code, exc_info=error)
+            log.warning("synthesis.failed", code=error.code, causes=causes_of(error))
             return await self._small(request, error) or results_answer(request, error)
 
     async def _small(self, request: ModelRequest[Any], error: PlatformError) -> AIMessage | None:
@@ -83,7 +84,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
             failure = classify(again)
             if failure is None:
                 raise
-            log.warning("synthesis.small_failed", code=failure.code, exc_info=again)
+            log.warning("synthesis.small_failed", code=failure.code, causes=causes_of(again))
             return None
         log.info("synthesis.small", characters=len(prompt), code=error.code)
         return read

@@ -128,7 +128,7 @@ REPAIRS = _counter(
 
 DROPPED = _counter(
     "dropped_events",
-    "Events that the task log refused: after the end (ended), fenced, suspended, storage, or repeated.",
+    "Events that the task log refused: after the end (ended), fenced, suspended or storage.",
     "reason",
 )
 STREAMS = _gauge("open_streams", "Event streams that clients hold open.")

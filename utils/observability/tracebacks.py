@@ -1,4 +1,4 @@
-"""Tracebacks for the log, in which no error of a model provider quotes what a user wrote.
+"""Tracebacks and causes of errors for the log, in which no error of a model provider quotes what a user wrote.
 
 Servers that check a request with pydantic, as vLLM and LiteLLM do, repeat parts of it in their error, and so does the exception of the client.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 
 QUOTING = frozenset(
@@ -33,6 +34,11 @@ _IDENTIFIER = re.compile(r"[\w.\[\]-]{1,80}")
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
 
+_CAUSES = 6
+"""Errors of a chain that are named: enough for what a client library, its transport and the system raise for one failure."""
+_LONGEST = 300
+"""Characters of each. A line of the log is for an error that was foreseen, which may come with every request."""
+
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
@@ -41,15 +47,37 @@ def without_quotes(exc_info: ExceptionInfo) -> str:
     return _text(exc_info[1], set()).rstrip("\n")
 
 
+def causes_of(error: BaseException) -> list[str]:
+    """An error and what led to it, newest first: type and message of each, and where it was raised. For errors that were foreseen,
+    whose traceback tells no more and is a hundred lines.
+    """
+    found: list[str] = []
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen and len(found) < _CAUSES:
+        seen.add(id(one))
+        said = " ".join("".join(_last_lines(one, {*seen})).split())
+        found.append(f"{said[:_LONGEST]}{_place(one)}")
+        one = _led_to(one)
+    return found
+
+
+def _led_to(error: BaseException) -> BaseException | None:
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    return f" (in {frames[-1].name}, {Path(frames[-1].filename).name}:{frames[-1].lineno})"
+
+
 def _text(error: BaseException, seen: set[int]) -> str:
     seen.add(id(error))
-    before = ""
-    if error.__cause__ is not None and id(error.__cause__) not in seen:
-        before = _text(error.__cause__, seen) + _CAUSE
-    elif (
-        error.__context__ is not None and not error.__suppress_context__ and id(error.__context__) not in seen
-    ):
-        before = _text(error.__context__, seen) + _CONTEXT
+    before, led = "", _led_to(error)
+    if led is not None and id(led) not in seen:
+        before = _text(led, seen) + (_CAUSE if led is error.__cause__ else _CONTEXT)
     frames = "".join(traceback.format_tb(error.__traceback__))
     head = f"Traceback (most recent call last):\n{frames}" if frames else ""
     return f"{before}{head}{''.join(_last_lines(error, seen))}"

@@ -145,6 +145,7 @@ async def test_a_repeated_task_and_a_step_back_are_dropped_and_close_nothing() -
         for event in (task(), status(WORKING), task(), status(TaskState.TASK_STATE_SUBMITTED)):
             await queue.enqueue_event(event)
     assert (logs, queue.closed, queue.dropped) == ([], "", 2)
+    assert dropped("repeated") == 0
 
 
 async def test_other_errors_of_a_queue_are_not_swallowed() -> None:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from utils.errors import InvalidRequest
-from utils.observability.tracebacks import HIDDEN, QUOTING, without_quotes
+from utils.observability.tracebacks import HIDDEN, QUOTING, causes_of, without_quotes
 
 WORDS = "my salary is zebra 9000"
 
@@ -78,3 +78,27 @@ def test_an_error_that_is_its_own_context_ends() -> None:
     first, second = ValueError("a"), ValueError("b")
     first.__context__, second.__context__ = second, first
     assert without_quotes((ValueError, first, None)).count("ValueError") == 2
+
+
+def test_the_causes_of_a_foreseen_error_are_one_short_line_each_and_quote_no_provider() -> None:
+    try:
+        try:
+            raise ConnectionResetError(104, "reset by peer " * 100)
+        except OSError as reset:
+            raise _openai() from reset
+    except openai.BadRequestError as refused:
+        newest, provider, system = (
+            causes_of(InvalidRequest("Refused.").with_traceback(None)),
+            *causes_of(refused),
+        )
+    assert newest == ["utils.errors.InvalidRequest: Refused."]
+    assert HIDDEN in provider
+    assert "(in test_the_causes_of" in provider
+    assert system.startswith("ConnectionResetError: [Errno 104] reset by peer")
+    assert max(map(len, (provider, system))) < 420
+
+
+def test_causes_that_lead_back_to_each_other_end() -> None:
+    first, second = ValueError("a"), ValueError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert causes_of(first) == ["ValueError: a", "ValueError: b"]

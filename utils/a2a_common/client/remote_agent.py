@@ -41,6 +41,7 @@ from utils.events import (
     DelegationState,
     Usage,
 )
+from utils.observability.tracebacks import causes_of
 
 if TYPE_CHECKING:
     from utils.a2a_common.client.connection import Connection
@@ -189,7 +190,7 @@ class RemoteAgent:
             return DelegationFailed(error.message, code=error.code)
         failure = failure_of(self._name, error)
         if isinstance(failure, SubAgentUnavailable):
-            log.warning("delegation.unreachable", agent=self._name, exc_info=error)
+            log.warning("delegation.unreachable", agent=self._name, causes=causes_of(error))
         else:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)

@@ -107,10 +107,10 @@ class LogQueue(EventQueue):
             self._close(UNREAD)
 
     def _drop(self, reason: str) -> bool:
-        """Count an event that was refused. An empty reason: it repeats the task or steps back."""
+        """Refuse an event. An empty reason: it repeats the task or steps back, as events of every turn do, and is not counted."""
         self.dropped += 1
-        count(catalogue.DROPPED, reason=reason or "repeated")
         if reason:
+            count(catalogue.DROPPED, reason=reason)
             self._close(reason)
         return False
 

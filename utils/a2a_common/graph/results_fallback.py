@@ -13,6 +13,7 @@ from utils.a2a_common.graph.found_results import answer_from, found_in_turn
 from utils.errors import ContextBudgetExceeded, ModelFailure, PlatformError
 from utils.events import TextRestarted
 from utils.llm.reply.answer import PARTIAL
+from utils.observability.tracebacks import causes_of
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +36,7 @@ class ResultsFallback(AgentMiddleware[Any, Any]):
         except (ModelFailure, ContextBudgetExceeded) as error:
             if request.response_format is not None or not has_results(request):
                 raise
-            log.warning("model.answered_from_results", code=error.code, exc_info=error)
+            log.warning("model.answered_from_results", code=error.code, causes=causes_of(error))
             return results_answer(request, error)
 
 

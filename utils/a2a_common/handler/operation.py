@@ -30,6 +30,7 @@ from utils.a2a_common.protocol.retry_later import retry_later
 from utils.a2a_common.protocol.trace_context import operation_span, trace_of_call
 from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError, RetryLater
 from utils.observability.trace import trace_id_in
+from utils.observability.tracebacks import causes_of
 
 log = structlog.get_logger(__name__)
 
@@ -123,7 +124,7 @@ def public_error(error: Exception, trace_id: str) -> A2AError:
         log.info("request.refused", code=error.code, retry_after=error.retry_after)
         return retry_later(error)
     if isinstance(error, PlatformError):
-        log.error("request.failed", code=error.code, trace_id=trace_id, exc_info=error)
+        log.error("request.failed", code=error.code, trace_id=trace_id, causes=causes_of(error))
         return InternalError(f"{error.message} (trace {trace_id})")
     log.error("request.crashed", code=INTERNAL, trace_id=trace_id, exc_info=error)
     return InternalError(f"{SERVER_CRASHED} (trace {trace_id})")

@@ -22,6 +22,7 @@ from utils.errors import (
 )
 from utils.events import Failed
 from utils.observability.trace import bound_trace_id
+from utils.observability.tracebacks import causes_of
 from utils.persistence.database_failures import StorageHeld
 
 log = structlog.get_logger(__name__)
@@ -54,7 +55,7 @@ def failure_of(error: Exception) -> Failed:
     if known is None:
         log.error("turn.crashed", code=INTERNAL, exc_info=error)
         return unforeseen()
-    log.warning("turn.failed", code=known.code, exc_info=error)
+    log.warning("turn.failed", code=known.code, causes=causes_of(error))
     if isinstance(known, StorageError) and (tools := tools_with_effects()):
         return _unknown(EFFECT_NOT_STORED, tools)
     if isinstance(known, DeadlineExceeded) and (unknown := cut_off()):
