@@ -18,7 +18,7 @@ from tests.unit.engine.turns import OWNER, Executor, answer, status_of, turn
 from utils.errors import StorageError
 from utils.persistence.postgres import probe
 from utils.persistence.postgres.errors import DatabaseHeld
-from utils.persistence.postgres.probe import HELD, PoolProbe
+from utils.persistence.postgres.probe import HELD, LATE, PoolProbe
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -88,10 +88,23 @@ async def test_a_turn_that_meets_a_locked_table_fails_with_that_and_the_next_one
     assert await hasty.rest("b") == ["completed"]
 
 
+async def test_readiness_names_no_cause_before_it_knows_one(
+    hasty: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unanswered(*_: object) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    monkeypatch.setattr(probe, "_holds", unanswered)
+    monkeypatch.setattr(probe, "WAIT_SECONDS", 0.0)
+    assert await PoolProbe(hasty.pool).problem() == LATE
+
+
 async def test_readiness_tells_a_lock_on_a_table_until_it_is_given_back(
     hasty: Replica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probe, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(probe, "WAIT_SECONDS", 60.0)
     asked = PoolProbe(hasty.pool)
     assert await asked.problem() == ""
     async with locked(hasty, "runs"):

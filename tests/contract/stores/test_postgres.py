@@ -18,13 +18,13 @@ import pytest
 from multi_agents.cli.database_check import NO_RIGHT, check_database
 from tests.postgres import AGENT, PostgresServer, running_server
 from utils.errors import SettingsError, StorageError
-from utils.persistence.postgres import alone, startup
+from utils.persistence.postgres import alone, probe, startup
 from utils.persistence.postgres.alone import only_process_on
 from utils.persistence.postgres.migrate import upgrade
 from utils.persistence.postgres.names import LONGEST, schema_name
 from utils.persistence.postgres.opening import open_database
 from utils.persistence.postgres.pool import PostgresPool
-from utils.persistence.postgres.probe import AWAY, READ_ONLY, PoolProbe
+from utils.persistence.postgres.probe import AWAY, LATE, READ_ONLY, PoolProbe
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.postgres.secrets import SECRET_BYTES, shared_secret
 from utils.persistence.postgres.tables import METADATA
@@ -306,7 +306,11 @@ async def test_requests_wait_for_a_server_that_comes_back_and_fail_for_one_that_
         with pytest.raises(StorageError) as caught:
             await PostgresRuns(hasty).put(RunRow("t", "c", "ann", b"x"))
         assert (caught.value.code, caught.value.retryable) == ("storage_failed", True)
-        assert await PoolProbe(hasty).problem() == AWAY
+        asked = PoolProbe(hasty)
+        assert await asked.problem() in (LATE, AWAY)
+        async with asyncio.timeout(60):
+            while await asked.problem() != AWAY:
+                await asyncio.sleep(0.05)
         waiting = asyncio.create_task(PostgresRuns(patient).put(RunRow("t", "c", "ann", b"x")))
         await asyncio.to_thread(unsteady.start)
         await waiting
@@ -318,8 +322,9 @@ async def test_requests_wait_for_a_server_that_comes_back_and_fail_for_one_that_
 
 
 async def test_a_database_that_became_read_only_is_told_as_that_until_it_can_be_written(
-    postgres: PostgresServer,
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(probe, "WAIT_SECONDS", 60.0)
     url = postgres.new_database()
     name = url.rpartition("/")[2]
     async with AsyncExitStack() as stack:

@@ -21,6 +21,10 @@ AWAY = (
     "reached from here: this process goes on by itself then. If its password was changed, put the new one into DATABASE_URL and "
     "start this process again. The log has the details."
 )
+LATE = (
+    "Tasks may not be stored: the PostgreSQL database at DATABASE_URL has not answered in time, or this process is too busy to ask "
+    "it. If this lasts, the next answer here says why."
+)
 SILENT = (
     "Tasks cannot be stored: the PostgreSQL database at DATABASE_URL takes connections, but answers nothing, as a server that hangs or "
     "whose disk does. See to its machine; this process goes on by itself when it answers again."
@@ -59,7 +63,7 @@ class PoolProbe:
         self._running: asyncio.Task[None] | None = None
         self._problem = ""
         self._asked = 0.0
-        self._away = AWAY
+        self._away = LATE
         self._looking: asyncio.Task[None] | None = None
 
     async def problem(self) -> str:
@@ -86,6 +90,7 @@ class PoolProbe:
                 else:
                     held = await _holds(connection, _HELD_QUERY, self._pool.schema)
                     self._problem = HELD if held else ""
+            self._away = LATE
         except StorageError:
             await self._look()
             self._problem = self._away
