@@ -81,7 +81,8 @@ class ConstraintFinder:
             decision = await decide(self._model, asked, StatedRules)
             call.usage = usage_of(with_usage(decision.answer, counter.messages(asked), counter))
         quotes = verbatim(decision.value.quotes if decision.value else (), text)
-        log.info("context.pins_found", found=len(quotes))
+        if quotes:
+            log.info("context.pins_found", found=len(quotes))
         return Found(text, quotes, call.usage)
 
 
