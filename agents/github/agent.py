@@ -19,6 +19,7 @@ from utils.a2a_common.protocol.skill import REFUSED, Skill
 from utils.auth.exposure import check_writes
 from utils.errors import OutcomeUnknown, SettingsError
 from utils.events import AgentEvent, Completed, Failed, TextDelta
+from utils.persistence.files import StoreFile
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -154,7 +155,7 @@ class GitHubAgent(BaseLangGraphAgent):
         from utils.persistence.erasure import Personal
         from utils.persistence.owned_tables import Table
 
-        table = Table("authorisations.sqlite", "authorisations", "github_authorisations", "owner")
+        table = Table(StoreFile.AUTHORISATIONS, "authorisations", "github_authorisations", "owner")
         return [Personal("authorisations at GitHub", table, owner_key(tenant, person))]
 
     async def stop(self) -> None:
@@ -187,7 +188,7 @@ class GitHubAgent(BaseLangGraphAgent):
             return PostgresGrants(self.runtime.database, cipher)
         from agents.github.authorisation.store import FileGrants
 
-        return FileGrants(self.runtime.folder / "authorisations.sqlite", cipher)
+        return FileGrants(self.runtime.folder / StoreFile.AUTHORISATIONS, cipher)
 
     def _oauth_keys(self) -> list[str]:
         """Those of GITHUB_OAUTH_KEYS, else those that all is encrypted with, with that of a file behind them."""
@@ -218,7 +219,7 @@ class GitHubAgent(BaseLangGraphAgent):
             return PostgresJournal(self.runtime.database)
         from agents.github.changes.journal import Journal
 
-        return Journal(self.runtime.folder / "changes.sqlite")
+        return Journal(self.runtime.folder / StoreFile.CHANGES)
 
     @cached_property
     def _gh(self) -> Gh | None:

@@ -18,6 +18,7 @@ from utils.persistence.database import connect
 from utils.persistence.database_failures import unopened
 from utils.persistence.encrypted.columns import COLUMNS, Column
 from utils.persistence.encrypted.renew_files import move as move_in_file
+from utils.persistence.files import StoreFile
 from utils.persistence.owned_tables import (
     BUSY,
     BY_CONTEXT,
@@ -178,9 +179,9 @@ def adopt_in_files(home: Path, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     Raises:
         StorageError: A file cannot be read or written, or `codec` cannot read a value of these conversations.
     """
-    tasks = rows_in(home / "tasks.sqlite", "tasks", TASKS)
-    busy = rows_in(home / "runs.sqlite", "runs", BUSY)
-    remote = rows_in(home / "contexts.sqlite", "remote_contexts", REMOTE)
+    tasks = rows_in(home / StoreFile.TASKS, "tasks", TASKS)
+    busy = rows_in(home / StoreFile.RUNS, "runs", BUSY)
+    remote = rows_in(home / StoreFile.CONTEXTS, "remote_contexts", REMOTE)
     plan = planned(heir, tasks, {row[0] for row in busy}, remote)
     by_file: dict[str, list[Move]] = {}
     for each in [] if dry else moves(plan, heir):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from utils.persistence.database import connect
 from utils.persistence.database_failures import unopened
+from utils.persistence.files import StoreFile
 from utils.persistence.owned_tables import (
     BUSY,
     BY_CONTEXT,
@@ -34,11 +35,11 @@ from utils.persistence.task_log_schema import check_not_newer
 if TYPE_CHECKING:
     from utils.persistence.postgres.pool import Connection, PostgresPool
 
-SOURCES = Table("memories.sqlite", "memory_sources", "memory_sources", "thread_id")
+SOURCES = Table(StoreFile.MEMORIES, "memory_sources", "memory_sources", "thread_id")
 BY_TASK_ALONE = (
-    Table("tool_calls.sqlite", "tool_calls", "tool_calls", "task_id"),
-    Table("runs.sqlite", "runs", "runs", "task_id"),
-    Table("tasks.sqlite", "task_events", "task_events", "task_id"),
+    Table(StoreFile.TOOL_CALLS, "tool_calls", "tool_calls", "task_id"),
+    Table(StoreFile.RUNS, "runs", "runs", "task_id"),
+    Table(StoreFile.TASKS, "task_events", "task_events", "task_id"),
 )
 """Tables whose rows name a task and no owner."""
 
@@ -175,10 +176,10 @@ def erase_in_files(home: Path, person: Person, *, dry: bool) -> Erased:
     Raises:
         StorageError: A file cannot be read or written, or a later version wrote it, which may keep more than is known here.
     """
-    for (version,) in rows_in(home / "tasks.sqlite", "tasks", "PRAGMA user_version"):
+    for (version,) in rows_in(home / StoreFile.TASKS, "tasks", "PRAGMA user_version"):
         check_not_newer(version)
-    tasks = rows_in(home / "tasks.sqlite", "tasks", TASKS)
-    remote = rows_in(home / "contexts.sqlite", "remote_contexts", REMOTE)
+    tasks = rows_in(home / StoreFile.TASKS, "tasks", TASKS)
+    remote = rows_in(home / StoreFile.CONTEXTS, "remote_contexts", REMOTE)
     plan = planned(person, tasks, set(), remote)
     for each in person.personal:
         plan.counts[each.what] = plan.counts.get(each.what, 0) + _counted(home / each.table.file, each)

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from utils.persistence.files import StoreFile
 from utils.persistence.settings import DatabaseSettings
 
 _COUNT = "SELECT count(*) FROM (SELECT DISTINCT owner, context_id FROM tasks)"
@@ -20,7 +21,7 @@ WHAT_TO_DO = (
 
 def conversations_in(folder: Path) -> int:
     """How many conversations an agent's folder holds; 1 for a file that cannot be read, since it may hold some. Nothing is written."""
-    file = folder / "tasks.sqlite"
+    file = folder / StoreFile.TASKS
     if not file.is_file():
         return 0
     try:

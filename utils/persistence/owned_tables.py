@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from utils.persistence.database import connect
+from utils.persistence.files import StoreFile
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,24 +23,24 @@ class Table(NamedTuple):
 
 
 BY_THREAD = (
-    Table("checkpoints.sqlite", "checkpoints", "checkpoints", "thread_id"),
-    Table("checkpoints.sqlite", "writes", "checkpoint_writes", "thread_id"),
+    Table(StoreFile.CHECKPOINTS, "checkpoints", "checkpoints", "thread_id"),
+    Table(StoreFile.CHECKPOINTS, "writes", "checkpoint_writes", "thread_id"),
     Table("", "", "checkpoint_blobs", "thread_id"),
-    Table("artifacts.sqlite", "artifacts", "artifacts", "scope"),
-    Table("contexts.sqlite", "remote_contexts", "remote_contexts", "thread_id"),
-    Table("contexts.sqlite", "cleared_threads", "cleared_threads", "thread_id"),
-    Table("errands.sqlite", "errands", "delegations", "thread_id"),
-    Table("changes.sqlite", "changes", "changes", "thread_id"),
-    Table("authorisations.sqlite", "sign_ins", "github_sign_ins", "thread_id"),
+    Table(StoreFile.ARTIFACTS, "artifacts", "artifacts", "scope"),
+    Table(StoreFile.CONTEXTS, "remote_contexts", "remote_contexts", "thread_id"),
+    Table(StoreFile.CONTEXTS, "cleared_threads", "cleared_threads", "thread_id"),
+    Table(StoreFile.DELEGATIONS, "errands", "delegations", "thread_id"),
+    Table(StoreFile.CHANGES, "changes", "changes", "thread_id"),
+    Table(StoreFile.AUTHORISATIONS, "sign_ins", "github_sign_ins", "thread_id"),
 )
-BY_CONTEXT = (Table("titles.sqlite", "titles", "titles", "context_id"),)
+BY_CONTEXT = (Table(StoreFile.TITLES, "titles", "titles", "context_id"),)
 BY_TASK = (
-    Table("push.sqlite", "push_configs", "push_configs", "task_id"),
-    Table("push.sqlite", "push_sent", "", "task_id"),
-    Table("tasks.sqlite", "task_attempts", "task_attempts", "task_id"),
-    Table("tasks.sqlite", "tasks", "tasks", "id"),
+    Table(StoreFile.PUSH, "push_configs", "push_configs", "task_id"),
+    Table(StoreFile.PUSH, "push_sent", "", "task_id"),
+    Table(StoreFile.TASKS, "task_attempts", "task_attempts", "task_id"),
+    Table(StoreFile.TASKS, "tasks", "tasks", "id"),
 )
-PEOPLE = Table("contexts.sqlite", "thread_people", "thread_people", "thread_id")
+PEOPLE = Table(StoreFile.CONTEXTS, "thread_people", "thread_people", "thread_id")
 
 TaskKey = tuple[str, str, str]
 """A row of `TASKS`: id, context id and owner."""

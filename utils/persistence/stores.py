@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from utils.encryption.codec import PLAIN, Codec
+from utils.persistence.files import StoreFile
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -149,61 +150,61 @@ class SqliteStores:
         """The task log."""
         from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 
-        return SqliteTaskLogStore(self._folder / "tasks.sqlite")
+        return SqliteTaskLogStore(self._folder / StoreFile.TASKS)
 
     def runs(self) -> RunStore:
         """The turns that have not ended."""
         from utils.persistence.runs import SqliteRuns
 
-        return SqliteRuns(self._folder / "runs.sqlite")
+        return SqliteRuns(self._folder / StoreFile.RUNS)
 
     def tool_record(self) -> ToolRecord:
         """The record of tool calls."""
         from utils.persistence.tool_record import SqliteToolRecord
 
-        return SqliteToolRecord(self._folder / "tool_calls.sqlite")
+        return SqliteToolRecord(self._folder / StoreFile.TOOL_CALLS)
 
     def contexts(self) -> Contexts:
         """The conversations at other agents."""
         from utils.persistence.contexts import RemoteContexts
 
-        return RemoteContexts(self._folder / "contexts.sqlite")
+        return RemoteContexts(self._folder / StoreFile.CONTEXTS)
 
     def delegations(self) -> Delegations:
         """What was delegated to other agents."""
         from utils.persistence.delegations import DelegationStore
 
-        return DelegationStore(self._folder / "errands.sqlite")
+        return DelegationStore(self._folder / StoreFile.DELEGATIONS)
 
     def cards(self) -> Cards:
         """The cards of sub-agents."""
         from utils.persistence.agent_cards import AgentCards
 
-        return AgentCards(self._folder / "cards.sqlite")
+        return AgentCards(self._folder / StoreFile.CARDS)
 
     def artifacts(self) -> Artifacts:
         """Texts that were left out of model requests."""
         from utils.persistence.artifacts import SqliteArtifactStore
 
-        return SqliteArtifactStore(self._folder / "artifacts.sqlite")
+        return SqliteArtifactStore(self._folder / StoreFile.ARTIFACTS)
 
     def titles(self) -> Titles:
         """Titles of conversations."""
         from utils.persistence.titles import SqliteTitles
 
-        return SqliteTitles(self._folder / "titles.sqlite")
+        return SqliteTitles(self._folder / StoreFile.TITLES)
 
     def memories(self) -> Memories:
         """What was learnt about users."""
         from utils.persistence.memories import SqliteMemories
 
-        return SqliteMemories(self._folder / "memories.sqlite")
+        return SqliteMemories(self._folder / StoreFile.MEMORIES)
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
         from utils.persistence.checkpoints import open_checkpointer
 
-        return open_checkpointer(self._folder / "checkpoints.sqlite", codec)
+        return open_checkpointer(self._folder / StoreFile.CHECKPOINTS, codec)
 
 
 class DatabaseStores:

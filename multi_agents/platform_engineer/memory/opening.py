@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from utils.memory.settings import MemorySettings
 from utils.persistence.compaction import compact
+from utils.persistence.files import StoreFile
 
 if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.memory.long_term import LongTermMemory
 
-_FILE = "memories.sqlite"
+_FILE = StoreFile.MEMORIES
 
 
 async def long_term_memory(runtime: AgentRuntime, settings: MemorySettings) -> LongTermMemory | None:

@@ -7,6 +7,8 @@ import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
+from utils.persistence.files import StoreFile
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -19,20 +21,10 @@ if TYPE_CHECKING:
     from utils.auth.used_tokens import UsedTokens
     from utils.persistence.task_log_store import IdleContext
 
-CONVERSATION_FILES = (
-    "tasks.sqlite",
-    "checkpoints.sqlite",
-    "artifacts.sqlite",
-    "tool_calls.sqlite",
-    "push.sqlite",
-    "contexts.sqlite",
-    "errands.sqlite",
-    "changes.sqlite",
-    "runs.sqlite",
-    "titles.sqlite",
-    "memories.sqlite",
+CONVERSATION_FILES = tuple(
+    file for file in StoreFile if file not in (StoreFile.CARDS, StoreFile.AUTHORISATIONS)
 )
-"""The files of an agent's folder that hold what users and agents said."""
+"""The files of an agent's folder that hold what users and agents said. A new one does, unless it is named here."""
 
 
 async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
@@ -104,7 +96,7 @@ def push_configs(runtime: AgentRuntime) -> PushConfigs:
         return PostgresPushConfigs(runtime.database, runtime.codec)
     from utils.a2a_common.server.push_store import SqlitePushConfigs
 
-    return SqlitePushConfigs(runtime.folder / "push.sqlite", runtime.codec)
+    return SqlitePushConfigs(runtime.folder / StoreFile.PUSH, runtime.codec)
 
 
 def deletion_plan(agent: BaseLangGraphAgent) -> DeletionPlan:

@@ -25,6 +25,7 @@ from utils.persistence.erasure import (
     files_of,
     together,
 )
+from utils.persistence.files import StoreFile
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.owned_tables import Table
 from utils.persistence.postgres.opening import make_pool
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 IN_MEMORY = "STORE=memory keeps nothing that could be erased: it is gone when the agent ends."
 
-MEMORIES = Table("memories.sqlite", "memories", "memories", "owner")
-SOURCES = Table("memories.sqlite", "memory_sources", "memory_sources", "owner")
+MEMORIES = Table(StoreFile.MEMORIES, "memories", "memories", "owner")
+SOURCES = Table(StoreFile.MEMORIES, "memory_sources", "memory_sources", "owner")
 
 
 async def erase(

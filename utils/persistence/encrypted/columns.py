@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from utils.encryption.codec import Place
 from utils.persistence.encrypted import places
+from utils.persistence.files import StoreFile
 
 
 class Form(Enum):
@@ -80,7 +81,7 @@ _THREAD = ("thread_id",)
 
 
 def _checkpoint(table: str, shared: str, key: str, values: str, form: Form = Form.TYPED) -> Column:
-    file = "checkpoints.sqlite" if table else ""
+    file = StoreFile.CHECKPOINTS if table else ""
     return Column(
         file, table, shared, tuple(key.split()), tuple(values.split()), form, _THREAD, places.checkpoint
     )
