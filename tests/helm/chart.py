@@ -30,7 +30,8 @@ class Helm:
 
     def run(self, *arguments: str, values: Values | None = None) -> subprocess.CompletedProcess[str]:
         """Run helm with `values` as its values file, in JSON, so that a text stays one: YAML reads `1e3` and `y` otherwise."""
-        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        # It ends before its garbage is worth collecting, which is a fifth of its processor time.
+        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "GOGC": "off"}
         return subprocess.run(
             [str(self.binary), *arguments, "-f", "-"],
             input=json.dumps(dict(values or {})),

@@ -121,22 +121,25 @@ def attaching() -> list[str]:
 @cache
 def _server_with_project() -> socket.socket:
     """The same of the one that has imported the project too, a child of the first."""
-    return _shared_server(1) if _shared else _further_server(str(ROOT), _server())
+    if _shared:
+        return _shared_server(1)
+    parent = _server()
+    return _further_server(parent, str(ROOT), f"{_door[0]}-project")
 
 
 @cache
 def _server_for_workers(*, with_project: bool) -> socket.socket:
     """The same of the one that has imported what tests import, a child of one of the two."""
-    return _further_server("tests", _server_with_project() if with_project else _server())
+    return _further_server(_server_with_project() if with_project else _server(), "tests")
 
 
-def _further_server(imported: str, parent: socket.socket) -> socket.socket:
+def _further_server(parent: socket.socket, *imported: str) -> socket.socket:
     ours, theirs = _sockets()
     code = f"import runpy; runpy.run_path({str(SERVER)!r}, run_name='__main__')"
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with theirs:
         child = Forked(
-            ["-c", code, "0", imported], cwd=ROOT, env=environ, stdin=theirs, serves=True, server=parent
+            ["-c", code, "0", *imported], cwd=ROOT, env=environ, stdin=theirs, serves=True, server=parent
         )
     interpreters.append(child.pid)
 

@@ -1,7 +1,8 @@
 """An interpreter that has imported the libraries, and forks a child for each program that it is asked to run.
 
     python server.py CONTROL_FD LISTENING_FD
-    python server.py CONTROL_FD [ROOT | tests]
+    python server.py CONTROL_FD ROOT LISTENING_PATH
+    python server.py CONTROL_FD tests
 
 Importing the libraries is most of what a short program costs. The parent imports and does nothing else: no thread, no
 event loop, no setting, and none of the project's own modules, so that a child can run those of a copy of the checkout.
@@ -11,7 +12,8 @@ its children.
 A request comes over the control socket with four descriptors: standard input, output, error, and a socket that is told
 the child's process id and, later, its exit code and processor time. Before the last one there may be others that the child
 keeps: their numbers are in its variable `PRELOADED`. The end of the control socket ends every child. `attach.py` asks over a
-connection to the listening socket, whose end ends its child alone.
+connection to the listening socket, whose end ends its child alone. What a command line starts as `python -P -m MODULE` asks
+there too.
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ import runpy
 import selectors
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +69,9 @@ TESTS = (
 )  # fmt: skip
 """Libraries that files of tests import when they are collected, besides `LIBRARIES`."""
 
+ATTACH = Path(__file__).with_name("attach.py")
+SDK_SPANS = "OTEL_INSTRUMENTATION_A2A_SDK_ENABLED"
+WITHOUT_FOLDER = "-P"
 KEPT = "PRELOADED"
 FORK_SERVER = "utils.processes.fork_server"
 CHANNEL = 2
@@ -79,7 +85,7 @@ MOST_DESCRIPTORS = 8
 
 @dataclass(frozen=True)
 class Program:
-    """What one child runs: `-m MODULE` or `-c CODE` with its arguments, where, and with which variables.
+    """What one child runs: `-m MODULE` or `-c CODE` with its arguments, after `-P` or not, where, and with which variables.
 
     `serves` marks another such interpreter, which ends by itself; `leads` a command that may start a fork server.
     """
@@ -103,9 +109,12 @@ class Program:
             os.environ[KEPT] = ",".join(map(str, descriptors[3:]))
         for kept in descriptors[3:]:
             os.set_inheritable(kept, False)
-        here = self.cwd if self.arguments[0] == "-m" else ""
         paths = [path for path in self.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-        sys.path[:0] = [here, *paths]
+        if self.arguments[0] == WITHOUT_FOLDER:
+            del self.arguments[0]
+        else:
+            paths.insert(0, self.cwd if self.arguments[0] == "-m" else "")
+        sys.path[:0] = paths
         importlib.invalidate_caches()
         sys.stdin = os.fdopen(0, closefd=False)
         sys.stdout = os.fdopen(1, "w", 1 if os.isatty(1) else -1, closefd=False)
@@ -216,9 +225,28 @@ def _become(told: socket.socket, descriptors: Sequence[int]) -> Program:
         os._exit(0)
     program = Program(**json.loads(message))
     program.arguments[CHANNEL] = str(received.pop())
+    program.arguments.insert(0, WITHOUT_FOLDER)
     program.prepare(received)
-    del sys.path[0]  # as `-P` has it
     return program
+
+
+def fork_what_it_starts(door: str) -> None:
+    """Have this process start as a child of the interpreter that listens there what a new one would run by `-P -m MODULE`."""
+    begin = subprocess.Popen.__init__
+
+    def start(self: Any, args: Any, *others: Any, **options: Any) -> None:
+        runs_module = isinstance(args, list | tuple) and [*args[:3]] == [sys.executable, WITHOUT_FOLDER, "-m"]
+        if runs_module and _is_as_here(options.get("env") or os.environ):
+            args = [sys.executable, "-I", "-S", str(ATTACH), door, *args[1:]]
+        begin(self, args, *others, **options)
+
+    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
+
+
+def _is_as_here(env: Mapping[str, str]) -> bool:
+    """Whether an interpreter that starts with these variables would be as this one, apart from where it imports from."""
+    theirs = {name for name in env if name.startswith("PYTHON") and env[name] != os.environ.get(name)}
+    return theirs <= {"PYTHONPATH"} and env.get(SDK_SPANS, "false") == "false"
 
 
 def import_all(names: Sequence[str]) -> None:
@@ -280,9 +308,12 @@ class Server:
         pid = os.fork()
         if pid == 0:
             told = StandBy.fork() if program.leads else None
+            door = self._listening.getsockname() if self._listening is not None else ""
             self._leave(descriptors)
             if told is not None:
                 return _become(told, descriptors)
+            if program.leads and door:
+                fork_what_it_starts(door)
             program.prepare(descriptors)
             return program
         report = socket.socket(fileno=descriptors.pop())
@@ -337,12 +368,16 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     sys.path.pop(0)
     import_all(LIBRARIES)
-    what = sys.argv[2]
+    what, door = sys.argv[2], None
     if what == "tests":
         import_all(TESTS)
-    elif not what.isdecimal():
+    elif what.isdecimal():
+        door = socket.socket(fileno=int(what))
+    else:
         sys.path.insert(0, what)
         import_all([*importlib.import_module(SHARED).SHARED_MODULES, *PROJECT])
         sys.path.pop(0)
-    door = socket.socket(fileno=int(what)) if what.isdecimal() else None
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        door.bind(sys.argv[3])
+        door.listen()
     run_to_the_end(Server(socket.socket(fileno=int(sys.argv[1])), door).serve().run)

@@ -277,6 +277,35 @@ def test_the_first_fork_server_of_a_command_has_the_libraries_and_forks_what_ano
     assert ["langchain" in one["modules"] for one in seen] == [True, False]
 
 
+STARTS_A_MODULE = """
+import json, os, subprocess, sys
+for variables in ({}, {"PYTHONUTF8": "1"}):
+    command = [sys.executable, "-P", "-m", "look", "one"]
+    done = subprocess.run(command, env={**os.environ, **variables}, input="typed", capture_output=True, text=True)
+    seen = json.loads(done.stdout)
+    print(json.dumps({**seen, "code": done.returncode, "libraries": "langchain" in seen["modules"]}))
+"""
+
+
+@pytest.mark.parametrize("paths", [(), (str(preloaded.ROOT),)], ids=["of a copy", "of this checkout"])
+def test_a_module_that_a_command_starts_without_its_folder_is_forked_too_and_finds_what_a_new_one_would(
+    tmp_path: Path, paths: tuple[str, ...]
+) -> None:
+    modules, folder = tmp_path / "modules", tmp_path / "folder"
+    for place, code in ((modules, 7), (folder, 8)):
+        place.mkdir()
+        (place / "look.py").write_text(f"{LOOK}\nsys.exit({code})")
+    environ = variables(PYTHONPATH=os.pathsep.join([*paths, str(modules)]), LC_ALL="C.UTF-8")
+    done = preloaded.run(["-c", STARTS_A_MODULE], cwd=folder, env=environ, timeout=SECONDS, leads=True)
+    assert done.returncode == 0, done.stderr
+    forked, started = map(json.loads, done.stdout.splitlines())
+    assert (forked.pop("libraries"), started.pop("libraries")) == (True, False), "PYTHON* is for a start"
+    assert started["environ"].pop("PYTHONUTF8") == "1"
+    assert forked.pop("modules") != started.pop("modules")
+    assert forked == started
+    assert (forked["code"], forked["input"], forked["cwd"]) == (7, "typed", str(folder))
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_what_stands_by_for_a_fork_server_ends_with_a_command_that_starts_none(
     tmp_path: Path, number: int

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.long
 FEW = 120
 """Schedules within which each break was seen; `make simulate BREAK=…` tries 2,000."""
 
-FROM = {"no-fence": 25, "runs-twice": 100}
+FROM = {"no-fence": 25, "lost-wake-up": 8, "lease-kept-by-the-dead": 9, "reader-skips": 11, "runs-twice": 100}
 """The first seed that is tried, where it is not 1: a break that few schedules show is seen soon."""
 
-REPLICAS_FROM = {"lost-answer-forgotten": 105}
+REPLICAS_FROM = {"lost-answer-forgotten": 110, "stray-left": 3}
 """The same with two replicas."""
 
 WITHIN = 300

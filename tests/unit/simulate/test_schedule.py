@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from benchmarks.simulate.__main__ import CHUNK
 from benchmarks.simulate.schedule import _determined
 from benchmarks.simulate.setting import Setting
 from tests.style.sources import ROOT
@@ -30,6 +31,7 @@ def test_other_threads_keep_the_clock_of_the_machine_while_a_schedule_runs():
 @pytest.mark.long
 @pytest.mark.processes
 def test_the_simulator_leaves_no_process_behind_that_holds_its_output_open():
-    command = [sys.executable, "-m", "benchmarks.simulate", "N=40", "SEED=1", "JOBS=2"]
+    number = CHUNK + 1  # so many that they are divided
+    command = [sys.executable, "-m", "benchmarks.simulate", f"N={number}", "SEED=1", "JOBS=2"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT)
-    assert "40 schedules, 0 violations" in shown.stdout
+    assert f"{number} schedules, 0 violations" in shown.stdout
