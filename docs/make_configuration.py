@@ -7,11 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from utils import errors
-from utils.a2a_common.execution import publishable
-from utils.a2a_common.graph import state_conflict
-from utils.a2a_common.protocol import storage_low
-from utils.encryption import errors as encryption_errors
+from docs.error_codes import error_codes
 from utils.settings import EnvSettings
 from utils.settings_accepted import FORMS, rules_of
 from utils.settings_docs import COMPOSE, env_example_of, markdown_of, settings_of
@@ -67,18 +63,6 @@ and `agents/*/settings.py`: run
 `python -m docs.make_configuration` after a change there.
 
 """
-CODES = """\
-# Error codes
-
-Every error is a code, a sentence and a trace id; programs compare the code. *Later* says whether the same request may succeed
-later without a change. What to do about an error is in [troubleshooting](troubleshooting.md).
-
-This page is made from `utils/errors.py` and `utils/encryption/errors.py`: run `python -m docs.make_configuration` after a change there.
-
-| code | means | later |
-|---|---|---|
-| `internal_error` | An unexpected failure; the log has the details. | no |
-"""
 SECRETS = """\
 # Settings that are secrets: the chart refuses them in `settings` and `env`, which become ConfigMaps.
 # Made by `python -m docs.make_configuration` from the settings classes.
@@ -132,23 +116,6 @@ def setting_values() -> str:
     rules += [rule for agent, own in groups_of_agents().items() for rule in rules_of(own, agent)]
     lines = ["forms:", *(f"  {name}: {json.dumps(pattern)}" for name, pattern in FORMS.values()), "settings:"]
     return VALUES + "\n".join([*lines, *(f"  - {json.dumps(rule)}" for rule in rules)]) + "\n"
-
-
-def error_codes() -> str:
-    """The page of error codes: one row for each class of `utils/errors.py`, in its order, and of what it names besides."""
-    kinds = [
-        kind
-        for module in (errors, encryption_errors, state_conflict, publishable, storage_low)
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, errors.PlatformError) and "code" in vars(kind)
-        if kind.__module__ == module.__name__
-    ]
-    rows = [
-        f"| `{kind.code}` | {(kind.__doc__ or '').splitlines()[0]} | {'yes' if kind.retryable else 'no'} |"
-        for kind in kinds
-        if kind is not errors.PlatformError
-    ]
-    return CODES + "\n".join(rows) + "\n"
 
 
 def files() -> Mapping[Path, str]:
