@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 INTRODUCTION = """\
 # Configuration
 
+<!-- This page and .env.example are made from the settings classes in utils/settings.py, utils/*/settings.py and agents/*/settings.py: run
+`python -m docs.make_configuration` after a change there. -->
+
 ## How do I change a setting?
 
 Write the setting in a file `.env` in the folder where you start the command, or set it in the environment, and start again. Every setting is
@@ -29,6 +32,20 @@ makes new containers with the changed `.env`; on Kubernetes `helm upgrade` start
 
 A wrong value ends the start with a sentence that names the variable, and exit code 2. `platform-engineer doctor` checks every setting of
 every agent. It also names misspelled settings and what was probably meant; `up`, `chat` and each agent warn of them when they start.
+
+## Which settings do most people need?
+
+These ten. All others have a default that works:
+
+| variable | for |
+|---|---|
+| `LLM_PROVIDER`, `LLM_MODEL` and the provider's key, such as `OPENAI_API_KEY` | [a language model](models.md) instead of the offline model |
+| `GITHUB_TOKEN` | private repositories, and more than 60 requests an hour |
+| `RAG_SOURCES` | your own documents |
+| `PORT` | another port than 8000 |
+| `AUTH_MODE`, `PUBLIC_URL` | [other people](security.md#how-do-callers-log-in) who use the service |
+| `DATABASE_URL` | [PostgreSQL](scale.md) instead of SQLite files |
+| `RETENTION_DAYS` | the deletion of old conversations |
 
 ## Settings of one agent
 
@@ -49,6 +66,8 @@ supervisor:
     TURN_TIMEOUT_SECONDS: 600
 ```
 
+### What may stand in the env of an agent?
+
 - `${NAME}` is replaced by the service's variable of that name, so secrets can stay out of the file. A name that is not set is an error.
 - Write a number or `true` as it is. An empty value means the default, whatever the service has.
 - `HOST`, `PORT`, `PUBLIC_URL`, `SUB_AGENTS`, `SUB_AGENTS_SHARES` and `PLATFORM_ENGINEER_HOME` are set by the service and cannot be given here.
@@ -57,10 +76,6 @@ supervisor:
 - `ingest` uses the settings of the RAG agent. `serve` uses the environment only.
 - The chart takes the same under `env` of an agent in its values, and docker compose under `environment` of a service. An agent with a
   `url` has its settings where it runs. `SUB_AGENTS` replaces the file and the settings in it.
-
-This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
-and `agents/*/settings.py`: run
-`python -m docs.make_configuration` after a change there.
 
 """
 SECRETS = """\
