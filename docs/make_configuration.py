@@ -7,11 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from utils import errors
-from utils.a2a_common.execution import publishable
-from utils.a2a_common.graph import state_conflict
-from utils.a2a_common.protocol import storage_low
-from utils.encryption import errors as encryption_errors
+from docs.error_codes import error_codes
 from utils.settings import EnvSettings
 from utils.settings_accepted import FORMS, rules_of
 from utils.settings_docs import COMPOSE, env_example_of, markdown_of, settings_of
@@ -21,6 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 INTRODUCTION = """\
 # Configuration
+
+<!-- This page and .env.example are made from the settings classes in utils/settings.py, utils/*/settings.py and agents/*/settings.py: run
+`python -m docs.make_configuration` after a change there. -->
 
 ## How do I change a setting?
 
@@ -33,6 +32,20 @@ makes new containers with the changed `.env`; on Kubernetes `helm upgrade` start
 
 A wrong value ends the start with a sentence that names the variable, and exit code 2. `platform-engineer doctor` checks every setting of
 every agent. It also names misspelled settings and what was probably meant; `up`, `chat` and each agent warn of them when they start.
+
+## Which settings do most people need?
+
+These ten. All others have a default that works:
+
+| variable | for |
+|---|---|
+| `LLM_PROVIDER`, `LLM_MODEL` and the provider's key, such as `OPENAI_API_KEY` | [a language model](models.md) instead of the offline model |
+| `GITHUB_TOKEN` | private repositories, and more than 60 requests an hour |
+| `RAG_SOURCES` | your own documents |
+| `PORT` | another port than 8000 |
+| `AUTH_MODE`, `PUBLIC_URL` | [other people](security.md#how-do-callers-log-in) who use the service |
+| `DATABASE_URL` | [PostgreSQL](scale.md) instead of SQLite files |
+| `RETENTION_DAYS` | the deletion of old conversations |
 
 ## Settings of one agent
 
@@ -53,6 +66,8 @@ supervisor:
     TURN_TIMEOUT_SECONDS: 600
 ```
 
+### What may stand in the env of an agent?
+
 - `${NAME}` is replaced by the service's variable of that name, so secrets can stay out of the file. A name that is not set is an error.
 - Write a number or `true` as it is. An empty value means the default, whatever the service has.
 - `HOST`, `PORT`, `PUBLIC_URL`, `SUB_AGENTS`, `SUB_AGENTS_SHARES` and `PLATFORM_ENGINEER_HOME` are set by the service and cannot be given here.
@@ -62,22 +77,6 @@ supervisor:
 - The chart takes the same under `env` of an agent in its values, and docker compose under `environment` of a service. An agent with a
   `url` has its settings where it runs. `SUB_AGENTS` replaces the file and the settings in it.
 
-This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
-and `agents/*/settings.py`: run
-`python -m docs.make_configuration` after a change there.
-
-"""
-CODES = """\
-# Error codes
-
-Every error is a code, a sentence and a trace id; programs compare the code. *Later* says whether the same request may succeed
-later without a change. What to do about an error is in [troubleshooting](troubleshooting.md).
-
-This page is made from `utils/errors.py` and `utils/encryption/errors.py`: run `python -m docs.make_configuration` after a change there.
-
-| code | means | later |
-|---|---|---|
-| `internal_error` | An unexpected failure; the log has the details. | no |
 """
 SECRETS = """\
 # Settings that are secrets: the chart refuses them in `settings` and `env`, which become ConfigMaps.
@@ -132,23 +131,6 @@ def setting_values() -> str:
     rules += [rule for agent, own in groups_of_agents().items() for rule in rules_of(own, agent)]
     lines = ["forms:", *(f"  {name}: {json.dumps(pattern)}" for name, pattern in FORMS.values()), "settings:"]
     return VALUES + "\n".join([*lines, *(f"  - {json.dumps(rule)}" for rule in rules)]) + "\n"
-
-
-def error_codes() -> str:
-    """The page of error codes: one row for each class of `utils/errors.py`, in its order, and of what it names besides."""
-    kinds = [
-        kind
-        for module in (errors, encryption_errors, state_conflict, publishable, storage_low)
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, errors.PlatformError) and "code" in vars(kind)
-        if kind.__module__ == module.__name__
-    ]
-    rows = [
-        f"| `{kind.code}` | {(kind.__doc__ or '').splitlines()[0]} | {'yes' if kind.retryable else 'no'} |"
-        for kind in kinds
-        if kind is not errors.PlatformError
-    ]
-    return CODES + "\n".join(rows) + "\n"
 
 
 def files() -> Mapping[Path, str]:

@@ -196,7 +196,7 @@ class ContentFiltered(ModelFailure):
 
 
 class InvalidRequest(ModelFailure):
-    """The provider refused the request for a reason that a retry does not mend."""
+    """The provider refused the request for a reason that a retry does not remove."""
 
     code = "invalid_request"
 
@@ -305,13 +305,13 @@ class SubAgentRefused(DelegationFailed):
 
 
 class SubAgentNotAuthorised(DelegationFailed):
-    """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has ended."""
+    """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has expired."""
 
     code = "sub_agent_not_authorised"
 
 
 class PeerLimitExceeded(DelegationFailed):
-    """A sub-agent sent more than is taken from one: bytes, events, values in one event, or characters to approve."""
+    """A sub-agent sent more than is accepted from one agent: bytes, events, values in one event, or characters to approve."""
 
     code = "peer_limit_exceeded"
 
@@ -345,7 +345,7 @@ class StorageFull(StorageError):
 
 
 class RetryLater(PlatformError):
-    """No new turn is taken now. The same request, sent again with its message id, is served after `retry_after` seconds."""
+    """The agent accepts no new turn now. The same request, sent again with its message id, is served after `retry_after` seconds."""
 
     code = "unavailable"
     retryable = True
@@ -378,7 +378,7 @@ class Draining(RetryLater):
 
 
 class ConversationBusy(RetryLater):
-    """A turn of a conversation that shall be deleted began meanwhile, or has not let go of it yet."""
+    """A conversation cannot be deleted, since a turn of it has just begun or has not ended yet."""
 
     code = "conversation_busy"
     sentence = "A request of this conversation is under way. Nothing was deleted; try again."

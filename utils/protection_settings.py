@@ -10,7 +10,7 @@ from utils.environment import EnvSettings
 
 
 class ProtectionSettings(EnvSettings):
-    """What protects an agent's server, and what one caller may ask for."""
+    """TLS, connections and limits of an agent's server."""
 
     grpc_tls_cert_file: Path | None = Field(
         None,
@@ -42,52 +42,55 @@ class ProtectionSettings(EnvSettings):
         20.0,
         alias="HEADER_TIMEOUT_SECONDS",
         gt=0,
-        description="Longest time until the headers of a request are there, and of a gRPC connection its first bytes.",
+        description="Longest time until the headers of a request have arrived, and the first bytes of a gRPC connection.",
     )
     body_timeout_seconds: float = Field(
         30.0,
         alias="BODY_TIMEOUT_SECONDS",
         gt=0,
-        description="Longest time from its headers until the body of a request is there; past it 408.",
+        description="Longest time from its headers until the body of a request has arrived; beyond that 408.",
     )
     max_connections: int = Field(
         1000,
         alias="MAX_CONNECTIONS",
         ge=0,
-        description="HTTP connections at once, and calls over gRPC, at each replica; past it 503. Half of the files that the process "
-        "may open where that is less. 0 for no limit but that.",
+        description="HTTP connections at once, and calls over gRPC, at each replica; beyond that 503. Never more than "
+        "half of the files that the process may open; 0 for no other limit.",
     )
     connections_per_address: int = Field(
         0,
         alias="CONNECTIONS_PER_ADDRESS",
         ge=0,
-        description="HTTP connections of one address at once; past it 503. Behind a proxy all are of its address: leave 0, which is no limit.",
+        description="HTTP connections of one address at once; beyond that 503. 0 means no limit: leave it behind a proxy,"
+        " where all connections come from the proxy's address.",
     )
     caller_requests_per_minute: int | None = Field(
         None,
         alias="CALLER_REQUESTS_PER_MINUTE",
         ge=0,
-        description="Requests of one caller in a minute, at each replica; past it 429. 1200 with AUTH_MODE, else no limit (0).",
+        description="Requests of one caller in a minute, at each replica; beyond that 429. 1200 with AUTH_MODE, else no "
+        "limit (0).",
     )
     caller_open_requests: int | None = Field(
         None,
         alias="CALLER_OPEN_REQUESTS",
         ge=0,
-        description="Requests of one caller at once, open streams included; past it 429. 64 with AUTH_MODE, else no limit (0).",
+        description="Requests of one caller at once, open streams included; beyond that 429. 64 with AUTH_MODE, else no "
+        "limit (0).",
     )
     caller_turns: int | None = Field(
         None,
         alias="CALLER_TURNS",
         ge=0,
-        description="Turns of one caller that run or wait; past it 429. With AUTH_MODE three quarters of "
+        description="Turns of one caller that run or wait; beyond that 429. With AUTH_MODE three quarters of "
         "MAX_CONCURRENT_TURNS of all replicas, else no limit (0).",
     )
     caller_turns_mb: int | None = Field(
         None,
         alias="CALLER_TURNS_MB",
         ge=0,
-        description="MiB of the messages of one caller's turns that run or wait; past it 429, but one message is always taken. "
-        "16 with AUTH_MODE, else no limit (0).",
+        description="MiB of the messages of one caller's turns that run or wait; beyond that 429, but one message is "
+        "always accepted. 16 with AUTH_MODE, else no limit (0).",
     )
     fair_turns: bool | None = Field(
         None,
@@ -110,7 +113,7 @@ class ProtectionSettings(EnvSettings):
 
 
 class ClientTlsSettings(EnvSettings):
-    """How a client of agents proves by a certificate who it is, and which certificates of agents it takes."""
+    """TLS certificates that the supervisor and the chat show to agents and accept."""
 
     tls_client_cert_file: Path | None = Field(
         None,
@@ -123,5 +126,6 @@ class ClientTlsSettings(EnvSettings):
     tls_ca_file: Path | None = Field(
         None,
         alias="TLS_CA_FILE",
-        description="File with certificates, as PEM: agents are trusted that have one of them, besides those that the machine trusts.",
+        description="File with certificates of authorities, as PEM: agents with a certificate of one of them are trusted,"
+        " besides those that the machine trusts.",
     )

@@ -76,7 +76,7 @@ class HomeSettings(EnvSettings):
 
 
 class ProviderSettings(EnvSettings):
-    """Credentials and addresses of the model providers, under each provider's usual names."""
+    """Keys and addresses of OpenAI, Azure OpenAI and Amazon Bedrock."""
 
     openai_api_key: SecretStr | None = Field(
         None, alias="OPENAI_API_KEY", description="Key for OpenAI or an OpenAI-compatible server."
@@ -94,16 +94,24 @@ class ProviderSettings(EnvSettings):
         "2024-10-21", alias="AZURE_OPENAI_API_VERSION", description="Azure OpenAI API version."
     )
     aws_region: str | None = Field(None, alias="AWS_REGION", description="Region of Amazon Bedrock.")
-    aws_key: SecretStr | None = Field(None, alias="AWS_ACCESS_KEY_ID", description="Id of the AWS key.")
-    aws_secret: SecretStr | None = Field(None, alias="AWS_SECRET_ACCESS_KEY", description="Its secret half.")
-    aws_token: SecretStr | None = Field(None, alias="AWS_SESSION_TOKEN", description="A brief key's token.")
+    aws_key: SecretStr | None = Field(
+        None, alias="AWS_ACCESS_KEY_ID", description="Id of the AWS access key."
+    )
+    aws_secret: SecretStr | None = Field(
+        None, alias="AWS_SECRET_ACCESS_KEY", description="Secret of that access key."
+    )
+    aws_token: SecretStr | None = Field(
+        None, alias="AWS_SESSION_TOKEN", description="Session token of temporary AWS credentials."
+    )
     aws_endpoint_url: str | None = Field(
-        None, alias="AWS_ENDPOINT_URL_BEDROCK_RUNTIME", description="Bedrock runtime's address, if not AWS'."
+        None,
+        alias="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        description="Address of the Bedrock runtime, if not that of AWS.",
     )
 
 
 class LLMSettings(ProviderSettings):
-    """Which chat model answers."""
+    """Which chat model answers, with the keys of Anthropic and Google."""
 
     anthropic_api_key: SecretStr | None = Field(
         None, alias="ANTHROPIC_API_KEY", description="Key for Anthropic."
@@ -157,7 +165,8 @@ class LLMSettings(ProviderSettings):
         None,
         alias="LLM_REASONING_EFFORT",
         pattern=f"^({'|'.join(EFFORTS)})$",
-        description=f"How long a reasoning model thinks, as far as the model takes it: {choices(EFFORTS)}.",
+        description="How long a reasoning model thinks, as far as the model accepts it: none, minimal, low, medium, high,"
+        " xhigh or max.",
     )
     extra_body: str | None = Field(
         None,
@@ -200,7 +209,7 @@ class RecoverySettings(EnvSettings):
     fallback_model: str | None = Field(
         None,
         alias="LLM_FALLBACK_MODEL",
-        description="Model that is asked where LLM_MODEL is down or stays busy; none when unset.",
+        description="Model that is asked if LLM_MODEL is down or stays busy; none when unset.",
     )
     fallback_provider: ModelProvider | None = Field(
         None,
@@ -259,7 +268,7 @@ class ServerSettings(ProtectionSettings):
         None, alias="METRICS_PORT", ge=0, le=65535, description="Port of /metrics and probes; none if unset."
     )
     public_url: str | None = Field(
-        None, alias="PUBLIC_URL", description="Address that clients reach this agent at."
+        None, alias="PUBLIC_URL", description="Address at which clients reach this agent."
     )
     _public_url_is_one = field_validator("public_url")(http_address)
     allowed_hosts: str = Field(
@@ -283,7 +292,7 @@ class ServerSettings(ProtectionSettings):
         64, alias="MAX_CONCURRENT_TURNS", gt=0, description="Turns that run at once; further ones wait."
     )
     max_waiting_turns: int = Field(
-        128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; past it requests get 503."
+        128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; beyond that requests get 503."
     )
 
 
@@ -299,7 +308,10 @@ class SubAgentSettings(EnvSettings):
         description="What agents are told besides their sub-task: name=nothing, request or results, with commas.",
     )
     refresh_seconds: float = Field(
-        15, alias="SUB_AGENT_REFRESH_SECONDS", gt=0, description="Seconds between two looks at a card."
+        15,
+        alias="SUB_AGENT_REFRESH_SECONDS",
+        gt=0,
+        description="Seconds between two reads of a sub-agent's card.",
     )
     wait_seconds: float = Field(
         10, alias="SUB_AGENT_WAIT_SECONDS", ge=0, description="Wait at start for sub-agents not up yet."
@@ -311,7 +323,8 @@ class SubAgentSettings(EnvSettings):
         20,
         alias="SUB_AGENT_RESTART_SECONDS",
         ge=0,
-        description="How long a sub-agent that was up is waited for while it cannot be reached, as during its restart.",
+        description="How long a new message waits for a sub-agent that was up and cannot be reached, as during its "
+        "restart. A sub-agent with an open task is waited for 60 seconds.",
     )
     progress_seconds: float = Field(
         10, alias="SUB_AGENT_PROGRESS_SECONDS", gt=0, description="Silence after which progress is shown."
@@ -368,5 +381,6 @@ class McpSettings(EnvSettings):
         16 * 1024 * 1024,
         alias="MCP_MAX_ANSWER_BYTES",
         ge=65_536,
-        description="Largest message that is taken from an MCP server, in bytes, unpacked; a call with a larger answer fails.",
+        description="Largest message that is accepted from an MCP server, in bytes, unpacked; a call with a larger answer"
+        " fails.",
     )

@@ -26,7 +26,10 @@ _KINDS: dict[Any, str] = {
 COMPOSE = {
     "IMAGE": ("platform-engineer:latest", "The image that every container runs"),
     "SUPERVISOR_PORT": ("8000", "Port of this machine that leads to the supervisor"),
-    "SUPERVISOR_BIND": ("127.0.0.1", "Address of this machine that it listens at; 0.0.0.0 lets others in"),
+    "SUPERVISOR_BIND": (
+        "127.0.0.1",
+        "Address of this machine that it listens at; 0.0.0.0 lets other machines in: set AUTH_MODE before",
+    ),
     "DATABASE_PASSWORD": (
         "engineer",
         "Password of the database of the profile `scale`, of letters, digits and -._~; set it before the first start",
@@ -38,11 +41,11 @@ COMPOSE = {
     ),
     "FOREIGN_AGENTS_SHARES": (
         "",
-        "What these are told besides their sub-task: name=nothing, request or results, with commas",
+        "What these get besides their sub-task: name=nothing, request or results, with commas",
     ),
     "FOREIGN_AGENTS_EXCHANGE": (
         "",
-        "Which of these are asked with a token of the user, exchanged at the provider: name=audience scope, with commas",
+        "Which of these get a token of the user, exchanged at the provider: name=audience scope, with commas",
     ),
 }
 """What docker-compose.yaml reads besides the settings: variable, default and meaning."""

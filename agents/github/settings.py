@@ -63,7 +63,7 @@ class GitHubSettings(EnvSettings):
         None,
         alias="GITHUB_APP_ID",
         pattern=r"^[\w.-]+$",
-        description="Id of a GitHub App whose installation reads, instead of GITHUB_TOKEN.",
+        description="Id of a GitHub App whose installation reads, instead of GITHUB_TOKEN; set only one of them.",
     )
     app_key_file: Path | None = Field(
         None, alias="GITHUB_APP_KEY_FILE", description="File with the private key of the GitHub App, as PEM."

@@ -25,8 +25,8 @@ class RagSettings(EnvSettings):
         0,
         alias="RAG_READY_SECONDS",
         ge=0,
-        description="Longest time that the agent is not ready because passages are still being embedded; "
-        "search goes by words until they are.",
+        description="Longest time that the agent is not ready because passages are still being embedded; until then only "
+        "keyword search works.",
     )
     chunk_tokens: int = Field(
         220, alias="RAG_CHUNK_TOKENS", ge=50, le=2000, description="Word pieces that a passage has at most."

@@ -34,13 +34,13 @@ class ServiceUnreachable(CliError):
 
 
 class PortTaken(ServiceUnreachable):
-    """Another program took the port of a process before that listened there."""
+    """Another program took the port before the process of the service could listen there."""
 
     code = "port_taken"
 
 
 class NotReady(ServiceUnreachable):
-    """A process of the service runs, and does not get ready."""
+    """A process of the service runs, but does not become ready."""
 
     code = "service_not_ready"
 

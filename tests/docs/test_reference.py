@@ -12,6 +12,7 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.main import app
 from multi_agents.cli.view.json_lines import KINDS
 from tests.docs.blocks import ROOT
+from tests.docs.raised_codes import codes_in_the_sources
 from utils import errors, events
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.client.events import PeerEvent
@@ -145,3 +146,11 @@ def test_every_hook_and_class_attribute_stands_in_the_reference():
     assert public - told <= {"close", "executor", "clear_context", "forget_calls"}
     attributes = {name for name in BaseLangGraphAgent.__annotations__ if not name.startswith("_")}
     assert attributes <= set(re.findall(r"`(\w+)`", _section(page, "Class attributes")))
+
+
+def test_the_page_of_error_codes_has_every_code_that_the_code_can_raise():
+    told = set(re.findall(r"^\| `(\w+)` \|", _page("error-codes.md"), re.MULTILINE))
+    found = codes_in_the_sources()
+    assert {"usage", "agent_not_loaded", "not_consented", "delegation_loop", "left_out"} <= found.keys()
+    assert {code: where for code, where in found.items() if code not in told} == {}
+    assert told - found.keys() == set()

@@ -28,22 +28,23 @@ class AuthSettings(EnvSettings):
     mode: AuthMode | None = Field(
         None,
         alias="AUTH_MODE",
-        description="How callers are known: none, api-key or oidc. Without it none, and HOST has to be loopback.",
+        description="How callers log in: none, api-key or oidc. When unset it is none, and HOST must be loopback.",
     )
     issuers: str = Field(
         "",
         alias="AUTH_ISSUERS",
-        description="Addresses of the OpenID providers whose tokens are taken, exactly as their tokens name them, with commas.",
+        description="Addresses of the OpenID providers whose tokens are accepted, exactly as their tokens name them, with"
+        " commas.",
     )
     audience: str | None = Field(
         None,
         alias="AUTH_AUDIENCE",
-        description="Audience that a token has to name; the agent's name when unset.",
+        description="Audience that a token must name; the agent's name when unset.",
     )
     algorithms: str = Field(
         "RS256,ES256,EdDSA",
         alias="AUTH_ALGORITHMS",
-        description="Signatures of tokens that are taken, with commas.",
+        description="Signature algorithms of tokens that are accepted, with commas.",
     )
     tenant_claim: str | None = Field(
         None,
@@ -56,7 +57,7 @@ class AuthSettings(EnvSettings):
     token_type: str | None = Field(
         None,
         alias="AUTH_TOKEN_TYPE",
-        description="Type that a token's header has to name, such as at+jwt; any but that of an ID token when unset.",
+        description="Type that a token's header must name, such as at+jwt; any but that of an ID token when unset.",
     )
     keys_file: Path | None = Field(
         None,
@@ -71,23 +72,23 @@ class AuthSettings(EnvSettings):
     service_public_key: str | None = Field(
         None,
         alias="AUTH_SERVICE_PUBLIC_KEY",
-        description="Public half, as JWK, of the key whose tokens an agent takes from its supervisor.",
+        description="Public half, as JWK, of the key whose tokens an agent accepts from its supervisor.",
     )
     exchange_client_id: str | None = Field(
         None,
         alias="AUTH_EXCHANGE_CLIENT_ID",
-        description="What the first provider of AUTH_ISSUERS knows a supervisor as that exchanges tokens there.",
+        description="Client ID of the supervisor at the first provider of AUTH_ISSUERS, for the exchange of tokens.",
     )
     exchange_client_secret: SecretStr | None = Field(
         None,
         alias="AUTH_EXCHANGE_CLIENT_SECRET",
-        description="The secret of that client, for the supervisor alone.",
+        description="Secret of that client, for the supervisor only.",
     )
     exchange_actor: str | None = Field(
         None,
         alias="AUTH_EXCHANGE_ACTOR",
-        description="Who exchanged tokens name as the actor when our supervisor sends them: an agent treats them like the tokens "
-        "that the supervisor signs. AUTH_EXCHANGE_CLIENT_ID when unset.",
+        description="Actor that exchanged tokens name when your supervisor sends them: an agent treats them like the "
+        "tokens that the supervisor signs. AUTH_EXCHANGE_CLIENT_ID when unset.",
     )
     answer_key: SecretStr | None = Field(
         None,
@@ -97,7 +98,7 @@ class AuthSettings(EnvSettings):
     client_id: str | None = Field(
         None,
         alias="AUTH_CLIENT_ID",
-        description="What the OpenID provider knows `platform-engineer login` as.",
+        description="Client ID of `platform-engineer login` at the OpenID provider.",
     )
     token: SecretStr | None = Field(
         None, alias="PLATFORM_ENGINEER_TOKEN", description="API key or token that the command line sends."
@@ -136,18 +137,18 @@ class AuthSettings(EnvSettings):
 
 
 class TrustSettings(EnvSettings):
-    """Whose the sub-agents are."""
+    """Which sub-agents are your own, and which are foreign."""
 
     trust: str = Field(
         "",
         alias="SUB_AGENTS_TRUST",
-        description="Whose agents are: name=own or foreign, with commas; those that are not named are foreign. Unset, those "
-        "that are told results are own.",
+        description="Whose agents are: name=own or foreign, with commas; those that are not named are foreign. When "
+        "unset, agents with shares results are own and the others foreign.",
     )
     exchange: str = Field(
         "",
         alias="SUB_AGENTS_EXCHANGE",
-        description="Agents that are asked with a token of the person, exchanged at the provider: name=audience, then scopes with "
+        description="Agents that get a token of the user, exchanged at the provider: name=audience, then scopes with "
         "blanks; with commas between agents.",
     )
     origins: str = Field(

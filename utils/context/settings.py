@@ -82,22 +82,23 @@ class ContextSettings(EnvSettings):
         alias="CONTEXT_SUMMARISE_AT",
         gt=0,
         le=1,
-        description="Share of the input budget; the policy's when unset. From 0.8 of it on, a model writes a summary after an "
-        "answer. Without a model for summaries a turn begins with an extract from all of it on, but the offline model "
-        "with the policy standard waits until the budget is full.",
+        description="Share of the input budget at which the conversation is summarised; the policy's value when unset. A "
+        "model writes the summary after an answer, and already from 0.8 of this share if another turn of the "
+        "same size would not fit. Without a model for summaries an extract is made before a turn at this "
+        "share; the offline model with the policy standard makes it only when the budget is full.",
     )
     topic_at: float | None = Field(
         None,
         alias="CONTEXT_TOPIC_AT",
         gt=0,
         le=1,
-        description="Share of the input budget from which what was said before is summarised after an answer when the user turned to "
-        "another topic; 0.4 with the policy standard, else never, when unset. 1 means never.",
+        description="Share of the input budget from which the earlier conversation is summarised after an answer in which"
+        " the user changed the topic. When unset: 0.4 with the policy standard, else never. 1 means never.",
     )
     keep_messages: int | None = Field(
         None,
         alias="MIN_MESSAGES_TO_KEEP",
-        description="Recent messages that a summary leaves whole, where they fit; the policy's when unset.",
+        description="Recent messages that a summary leaves unchanged, if they fit; the policy's value when unset.",
     )
     model_summaries: bool = Field(
         True,
@@ -158,7 +159,7 @@ class ContextSettings(EnvSettings):
 
 
 class ConstraintSettings(EnvSettings):
-    """Settings of the model that searches the user's messages for constraints, beside the rules."""
+    """Whether a model looks for rules in the user's messages."""
 
     with_model: bool = Field(
         True,

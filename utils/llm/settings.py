@@ -10,7 +10,7 @@ from utils.environment import EnvSettings
 
 
 class ModelCheckSettings(EnvSettings):
-    """Whether the model is tried before it is needed."""
+    """Whether the model is tested at the start."""
 
     at_start: bool = Field(
         True,

@@ -30,7 +30,7 @@ class MemorySettings(EnvSettings):
         200,
         alias="LONG_TERM_MEMORY_ITEMS",
         gt=0,
-        description="Most memories of one user; those that were not renewed for the longest time leave first.",
+        description="Most memories of one user; those that were not renewed for the longest time are deleted first.",
     )
     tokens: int = Field(
         500,

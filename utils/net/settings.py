@@ -23,7 +23,8 @@ class FileSettings(EnvSettings):
     addresses: FileAddresses = Field(
         FileAddresses.PUBLIC,
         alias="FILE_URLS",
-        description="From where they are fetched, for a model that takes them: none, public, or any, which are private ones too.",
+        description="From where they are fetched, for a model that accepts them: none, public, or any, which includes "
+        "private addresses.",
     )
     seconds: float = Field(
         20.0,

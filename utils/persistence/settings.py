@@ -46,7 +46,7 @@ class RetentionSettings(EnvSettings):
         600,
         alias="RETENTION_LOOK_SECONDS",
         ge=1,
-        description="Seconds between two looks for conversations to delete.",
+        description="Seconds between two checks for conversations to delete.",
     )
 
     @property
@@ -78,7 +78,7 @@ class Store(StrEnum):
 
 
 class DatabaseSettings(EnvSettings):
-    """What holds what an agent stores, if it is not files of its own."""
+    """Where conversations are stored: SQLite files or PostgreSQL."""
 
     store: Store | None = Field(
         None,
@@ -96,13 +96,15 @@ class DatabaseSettings(EnvSettings):
         None,
         alias="DATABASE_URL",
         validate_default=True,
-        description="PostgreSQL that stores everything but models and indexes, as postgresql://user:password@host/name.",
+        description="PostgreSQL database that stores conversations, tasks and the index of documents, as "
+        "postgresql://user:password@host/name. API keys and caches stay in files.",
     )
     connections: int = Field(
         10,
         alias="DATABASE_CONNECTIONS",
         ge=2,
-        description="Most connections of one process to DATABASE_URL, besides one or two that wait for notifications.",
+        description="Most connections of one process to DATABASE_URL for its data; up to eight more are for its queue, "
+        "locks, notifications and health checks.",
     )
     connect_seconds: float = Field(
         5,
@@ -119,7 +121,8 @@ class DatabaseSettings(EnvSettings):
     migrate: Migrate = Field(
         Migrate.START,
         alias="DATABASE_MIGRATE",
-        description=f"{choices(Migrate, start='upgrade the tables when a process starts', never='refuse to start')}.",
+        description="start (upgrade the tables when a process starts) or never (refuse to start while the tables are not "
+        "up to date).",
     )
 
     @field_validator("url")

@@ -9,7 +9,7 @@ from utils.setting_values import price_table
 
 
 class BudgetSettings(EnvSettings):
-    """What one task may use, sub-agents included; a caller may ask for less. No limit where unset."""
+    """Budget of one task with its sub-agents: tokens, cost, steps and seconds."""
 
     tokens: int | None = Field(
         None, alias="TASK_BUDGET_TOKENS", gt=0, description="Input and output tokens of one task."

@@ -18,10 +18,11 @@ class WebSettings(EnvSettings):
     client_id: str | None = Field(
         None,
         alias="WEB_CLIENT_ID",
-        description="What the first provider of AUTH_ISSUERS knows the page as; people enter a key or a token when unset.",
+        description="Client ID of the page at the first provider of AUTH_ISSUERS; people enter a key or a token when unset.",
     )
     scopes: str | None = Field(
         None,
         alias="WEB_SCOPES",
-        description="What the page asks that provider for, with spaces; to use the agent and to approve when unset.",
+        description="Scopes that the page requests from that provider, with spaces; to use the agent and to approve when "
+        "unset.",
     )

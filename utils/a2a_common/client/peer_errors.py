@@ -113,7 +113,7 @@ class CertificateRefused(ConnectionLost):
 
 
 class UnusableAnswer(PeerError):
-    """The answer is none of the protocol.
+    """The answer does not follow the protocol.
 
     Attributes:
         reason: What is wrong with it, on one line of `LONGEST_REASON` characters at most; may hold words of the peer.
@@ -136,7 +136,7 @@ class UnusableAnswer(PeerError):
 
 
 class AgentBusy(UnusableAnswer):
-    """The agent takes no request now: it has too many, or it stops. The request was not begun.
+    """The agent accepts no request now: it has too many, or it is stopping. The request was not started.
 
     Attributes:
         retry_after: Seconds after which it may be sent again, with the same message id.
