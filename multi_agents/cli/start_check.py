@@ -62,7 +62,7 @@ def _lines(child: Child) -> list[str]:
 
 
 def findings_of(said: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    """The findings from what each process printed. A sentence that several have is told once. Pure."""
+    """The findings from the output of each process. A sentence of several processes is reported once. Pure."""
     wrong: dict[str, list[str]] = {}
     unknown: dict[str, str] = {}
     for name, lines in said.items():

@@ -1,4 +1,4 @@
-"""What proves to each sub-agent who asks: a token that we sign, one that the provider exchanges, or nothing."""
+"""The credentials for each sub-agent: a token that we sign, one that the provider exchanges, or none."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Access:
         self._credentials: Mapping[str, Credentials] = self._made(name, entries, settings)
 
     def credentials(self, agent: str) -> Credentials | None:
-        """What goes with the requests to an agent; `None` where nothing does."""
+        """The credentials for requests to an agent; `None` if there are none."""
         return self._credentials.get(agent)
 
     async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:

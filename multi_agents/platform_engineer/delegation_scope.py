@@ -1,4 +1,4 @@
-"""What a remote agent is told besides its sub-task, and whether the sub-task would go round in circles."""
+"""Decides which context a remote agent gets with its sub-task, and whether the delegation would be a loop."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class DelegationScopes:
     def kept_back(
         self, name: str, text: str, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest]
     ) -> str:
-        """Why a foreign agent is not told a request, after the user was asked where that is needed. Empty where it is."""
+        """Why a foreign agent does not get a request, after asking the user if needed. Empty if it gets it."""
         messages, shares = runtime.state["messages"], self._shares.get(name, Shares.NOTHING)
         if not leaving.asks_first(name, messages, cause.call_id, shares, self.is_own):
             return ""
@@ -99,7 +99,7 @@ class DelegationScopes:
         runtime: ToolRuntime[AgentRequest],
         seconds: float,
     ) -> DelegationContext | None:
-        """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
+        """The context that the configuration lets the agent have with its sub-task; `None` for an agent that takes none."""
         shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
         if card is None or not takes_delegation_context(card, shares):
             return None

@@ -1,4 +1,4 @@
-"""What is said of a delegation: to the user and to the model. Pure but for what a loop reports."""
+"""The sentences about a delegation for the user and for the model. Pure, except that a loop is logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a foreign agent would be told after the conversation has read results of our own or of an MCP server: the user sees it first. Pure.
+"""The user's approval of what a foreign agent would get once the conversation has read results of our own agents or of an MCP server. Pure.
 
 Who wrote what the model has read cannot be seen in it, and a model may obey what it reads. So it is the kind of agent or
 tool that counts, whose result stands in the conversation, and never a text.

@@ -46,7 +46,7 @@ def whole_answer(task: TaskView, *, own: bool, asked: bool) -> dict[str, bool]:
 
 
 class PassedAnswer(AgentMiddleware[Any, Any]):
-    """Before the model would be asked to put a result into words: takes it as the answer where it is one."""
+    """Takes a result as the answer if it is one, instead of a model request that would put it into words."""
 
     async def awrap_model_call(
         self,

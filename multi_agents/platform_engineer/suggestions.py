@@ -64,7 +64,7 @@ def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most
 
 
 def foretold(text: str, done: Sequence[PlanStep], known: Iterable[SubAgent]) -> SuggestionsReady | None:
-    """What is offered after an answer, where anything is.
+    """The suggestions after an answer, if there are any.
 
     Args:
         text: The user's request.

@@ -65,7 +65,7 @@ Contexts = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What the conversations of an agent have at other agents, which know nobody's tenant while callers are unknown.
+    """The parts of an agent's conversations at other agents, which know no tenant of a caller without authentication.
 
     Attributes:
         theirs: What belongs to conversations of the new owner, with those that are moved.

@@ -53,7 +53,7 @@ def unopened(path: SqliteFile, error: Exception) -> StorageError:
 
 
 def failed(path: SqliteFile, error: Exception) -> StorageError:
-    """The error of a read or a write that SQLite failed: a user is told what to do, an operator which file it is."""
+    """The error for a failed read or write of SQLite: a sentence for the user, and one for the operator that names the file."""
     name = _name_of(path)
     if is_full(error):
         return StorageFull()

@@ -118,7 +118,7 @@ class DelegationStore:
         return await self._find(where, thread_id, agent, WORKING, WAITING)
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
-        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+        """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
 
         def write(connection: sqlite3.Connection) -> list[DelegationRecord]:
             connection.execute(

@@ -45,5 +45,5 @@ def told_of(settings: DatabaseSettings, home: Path) -> str:
 
 
 def sentence(home: Path, found: Mapping[str, int]) -> str:
-    """What is said of them. Pure."""
+    """The sentence about them. Pure."""
     return WHAT_TO_DO.format(home, ", ".join(f"{agent} {number}" for agent, number in found.items()))

@@ -69,7 +69,7 @@ class RunStore(ABC):
 
     @abstractmethod
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now and how often it was taken over; nothing where the row is gone."""
+        """Record which process works on a turn and how often the turn was taken over; does nothing if the row is gone."""
 
     @abstractmethod
     async def remove(self, task_id: str, *, writer: int) -> None:

@@ -1,4 +1,4 @@
-"""Where an agent stores what it keeps, and how long."""
+"""Settings of an agent's storage: where its data is stored, and for how long."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Store(StrEnum):
 
 
 class DatabaseSettings(EnvSettings):
-    """What holds what an agent stores, if it is not files of its own."""
+    """Where an agent stores its data, if not in files of its own."""
 
     store: Store | None = Field(
         None,

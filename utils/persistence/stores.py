@@ -67,7 +67,7 @@ class Delegations(Opened, Protocol):
         """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
-        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+        """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
 
     async def abandoned(self, agent: str) -> list[DelegationRecord]:
         """The delegations to an agent that are to be canceled."""
@@ -133,7 +133,7 @@ class Stores(Protocol):
         """Titles of conversations."""
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations, open within the block, encrypted by `codec`."""
@@ -194,7 +194,7 @@ class SqliteStores:
         return SqliteTitles(self._folder / "titles.sqlite")
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
         from utils.persistence.memories import SqliteMemories
 
         return SqliteMemories(self._folder / "memories.sqlite")
@@ -261,7 +261,7 @@ class DatabaseStores:
         return PostgresTitles(self._pool)
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
         from utils.persistence.postgres.memories import PostgresMemories
 
         return PostgresMemories(self._pool)

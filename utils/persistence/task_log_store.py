@@ -264,7 +264,7 @@ class TaskLogStore(ABC):
 
     @abstractmethod
     async def look(self, task_id: str, owner: str) -> Stored | None:
-        """What is stored of the owner's task; `None` where nothing is, not even an attempt."""
+        """The stored task of the owner; `None` if nothing is stored, not even an attempt."""
 
     @abstractmethod
     async def events(

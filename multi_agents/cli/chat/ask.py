@@ -104,7 +104,7 @@ def failure_line(view: TurnView) -> str:
 
 
 def reason_line(what: str, why: str, view: TurnView) -> str:
-    """What went wrong, with code and trace id; the sentence only where the answer did not say it already."""
+    """The failure with its code and trace id; its sentence only if the answer does not contain it already."""
     error = view.task.error
     code = f" [{error.code}]" if error and error.code else ""
     trace = f" (trace {error.trace_id})" if error and error.trace_id else ""

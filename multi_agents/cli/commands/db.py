@@ -64,7 +64,7 @@ def local_modules(agent: str | None, agents_file: Path) -> dict[str, str]:
 async def by_program(
     module: str, options: Sequence[str], environ: Mapping[str, str], given: str = ""
 ) -> dict[str, Any] | None:
-    """What the program of an agent tells, as JSON; `None` where it failed, which it has said on standard error.
+    """The JSON output of an agent's program; `None` if it failed and has reported that on standard error.
 
     `given` is what it reads on standard input.
     """

@@ -64,7 +64,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """The whole service: own processes, the supervisor first, the agents that run elsewhere, what each is told, and as whom."""
+    """The whole service: its own processes, the supervisor first, and the agents that run elsewhere, with what is shared with each."""
 
     processes: Sequence[Planned]
     foreign: Mapping[str, str]

@@ -22,6 +22,7 @@ SILENT_SECONDS = 1.0
 """How long nothing is said of a service that another process starts."""
 
 WAITS = "Another process is starting the service in {folder}. Waiting up to {seconds:.0f} s until it is ready; Ctrl-C stops the wait."
+NOT_READY = "Another process has been starting the service for {seconds:.0f} s and is not ready. See {folder}/logs, or end that process."
 KEPT_NEWS = 20
 
 Tell = Callable[[str], None]
@@ -58,7 +59,7 @@ class Service:
             self.run_file.write(self.running)
 
     async def start_again(self, dead: Child) -> Child:
-        """A new process in the place of one that ended; what the old one left of its group is ended first.
+        """Replace a process that has ended; the rest of its process group is ended first.
 
         A cancellation meanwhile waits until the new process is known, so that it is ended with the others.
         """
@@ -131,7 +132,7 @@ async def attach(
         if running is not None:
             return running
         if clock() > deadline:
-            raise ServiceUnreachable("Another process is starting the service and does not get ready.")
+            raise ServiceUnreachable(NOT_READY.format(folder=run_file.path.parent, seconds=limit))
         if not told and clock() - began >= silent:
             told = True
             tell(WAITS.format(folder=run_file.path.parent, seconds=limit))

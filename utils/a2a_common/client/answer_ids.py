@@ -16,7 +16,7 @@ import httpx
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
 from utils.errors import ProtocolViolation
 
-COMPLAINT = "is none to the request: it has another id"
+COMPLAINT = "carries a different JSON-RPC id than the request"
 
 _ID = re.compile(rb'"id": ?("[0-9a-f-]{36}"), ?"jsonrpc": ?"2\.0"\}$')
 """How the SDK's client ends a request. Found so, the body of a large message is not parsed for it."""

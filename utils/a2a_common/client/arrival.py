@@ -74,7 +74,7 @@ async def _candidates(connection: Connection, message: Message, *, artifacts: bo
 
 
 def _shows_messages(task: Task) -> bool:
-    """Whether a task shows what its user said."""
+    """Whether the history of a task contains the user's messages."""
     from a2a.types.a2a_pb2 import Role
 
     return any(each.role == Role.ROLE_USER and each.message_id for each in task.history)

@@ -1,4 +1,4 @@
-"""What proves to another agent who asks: added to a request, and only to one that goes where the credential belongs."""
+"""Credentials for other agents: added to a request only if it goes to the origin that the credential belongs to."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ActingFor:
 
 
 def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
-    """For whom the agent of a delegation is asked; the newest of `answers` may be an approval, which admission has checked."""
+    """The user for whom the agent of a delegation is called. The newest of `answers` may be an approval, which admission has checked."""
     asked = kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {}
     form = asked.get("form")
     consent = digest_in_form(form) if isinstance(form, Mapping) else ""

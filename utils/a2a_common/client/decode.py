@@ -87,7 +87,7 @@ def is_read(response: StreamResponse) -> bool:
 
 
 def with_last_words(task: Task) -> Task:
-    """The task with what its agent said last as its status message, where nothing else holds its answer.
+    """The task with its agent's last message as the status message, if nothing else holds its answer.
 
     It is for a task whose stream could not be read: some agents put an answer into the history alone.
     """

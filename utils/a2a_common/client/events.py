@@ -38,7 +38,7 @@ ENDED_STATES = SETTLED_STATES - WAITING_STATES
 
 @dataclass(frozen=True, slots=True)
 class TaskSnapshot:
-    """The task as it stands: all of its artifacts follow, and replace what was seen before. Where none do, that is kept."""
+    """The current state of the task. Its artifacts follow and replace the earlier ones; if none follow, the earlier ones stay."""
 
     task_id: str
     context_id: str

@@ -62,7 +62,7 @@ _UNREAD = "an element of its stream is neither a task nor a message, nor an upda
 
 
 def _nobody_asks(_error: UnusableAnswer) -> None:
-    """Do not tell."""
+    """Default callback for an unusable answer: does nothing."""
 
 
 async def follow_message(

@@ -129,7 +129,7 @@ def _mended(body: bytes) -> bytes:
 
 
 def _values(body: bytes) -> int:
-    """JSON values in a body, or a few more: what opens a list or an object, and what stands between two values."""
+    """An upper bound of the number of JSON values in a body: counts opening brackets and the separators between values."""
     if _marks(body) <= MOST_VALUES:
         return 0
     return _marks(without_strings(body))

@@ -112,7 +112,7 @@ def still_asks(asked: Task, head: Task | None) -> bool:
 
 
 def check_asks(turn: Turn, task: Task | None) -> None:
-    """Refuse an answer whose task asks another question than when the message was admitted: who sent it has not read that one."""
+    """Reject an answer if the task's open question has changed since the message was admitted: its sender has not seen the new one."""
     if turn.question and task is not None and open_question(task).message_id != turn.question:
         raise UnsupportedOperationError(NOT_OPEN)
 

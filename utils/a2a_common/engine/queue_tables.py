@@ -39,7 +39,7 @@ class QueueTransaction(Protocol):
         """Wait for a lock; a shared one is had by any number of transactions at a time."""
 
     async def try_lock(self, number: int) -> bool:
-        """Take a lock where nobody has it, shared or alone."""
+        """Take the lock, shared or exclusive, if it is free; return whether it was taken."""
 
     async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue. A worker counts whose last sign of life is no older than `alive` seconds."""

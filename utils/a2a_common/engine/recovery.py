@@ -1,4 +1,4 @@
-"""What an earlier process left: turns to go on with, and tasks that nobody will go on with."""
+"""Handles the unfinished work of an earlier process: resumes turns, and ends tasks that cannot be resumed."""
 
 from __future__ import annotations
 

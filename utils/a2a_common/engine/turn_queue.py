@@ -1,4 +1,4 @@
-"""`TurnQueue`: the line of an agent's turns that all its replicas work on, and what is said of a turn in it.
+"""`TurnQueue`: the queue of an agent's turns, shared by all its replicas, and the record of a turn in it.
 
 Turns of a conversation run one at a time over all replicas, in the order in which they were added, those that were begun
 before first.
@@ -39,7 +39,7 @@ class QueuedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a new turn finds; nobody else can add one meanwhile.
+    """The state of the queue when a turn is added; no other turn can be added at the same time.
 
     Attributes:
         load: How busy the replicas are.

@@ -168,7 +168,7 @@ class TurnRunner:
             log.exception("forget.failed", task_id=task_id)
 
     def _shown(self, task: Task | None) -> Task | None:
-        """The task of a turn that was published before its run, where its executor may answer with a message all the same."""
+        """The submitted task, if it was published before the run and the executor may still answer with a plain message."""
         if task is None or self._begins_with_task:
             return None
         return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
@@ -193,7 +193,7 @@ class TurnRunner:
 
 
 def _hook(executor: AgentExecutor, name: str) -> Callable[[str], Awaitable[None]]:
-    """A method that an executor may have; one that does nothing where it has none."""
+    """An optional method of the executor, or one that does nothing."""
     return getattr(executor, name, _nothing)
 
 

@@ -22,7 +22,7 @@ RESTART_SECONDS = 5.0
 
 
 async def begin_task(writer: TaskWriter, turn: Turn) -> Task | None:
-    """The task of a turn, published now where it had none; `None` where that cannot be stored."""
+    """The task of a turn, published now if it was not before; `None` if it cannot be stored."""
     if writer.head is None:
         with _unwritten(turn.task_id):
             await writer.append(submitted(turn))
@@ -55,7 +55,7 @@ def suspend(writer: TaskWriter) -> None:
 
 
 def told_again(head: Task) -> TaskStatusUpdateEvent:
-    """What the readers of a task are told last where it goes on in another process: to subscribe again."""
+    """The last event for readers of a task that continues in another process: it asks them to subscribe again."""
     again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
     return working_status(head.id, head.context_id, again)
 

@@ -152,7 +152,7 @@ class AfterTurn:
             await self._store(built, config, thread, made)
 
     async def _store(self, built: BuiltGraph, config: RunnableConfig, thread: str, made: Ahead) -> None:
-        """Store what was made, whatever turns have left out since; where the user is asked, after the answer."""
+        """Store the prepared compaction, even if turns have left out messages since; if the user is being asked, store it after the answer."""
         async with self._lock_of(thread):
             state = await built.graph.aget_state(config)
             messages = state.values.get("messages")

@@ -64,7 +64,7 @@ def resume_value(text: str, parts: Sequence[DataPart]) -> Any:
 
 
 def approval_in(interrupt: Any) -> str:
-    """What the value of an interrupt asks to approve, by its digest; empty where it asks for something else."""
+    """Digest of the change that an interrupt asks to approve; empty if it asks for something else."""
     form = interrupt.get("form") if isinstance(interrupt, Mapping) else None
     return digest_in_form(form) if isinstance(form, Mapping) else ""
 
@@ -97,6 +97,6 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, An
 
 
 def origin_of(agent: str, claimed: str) -> str:
-    """Who asks: the agent by our own name for it, and behind that whom it says that it asks for."""
+    """Origin of a question: our own name for the agent, then the agent for which it claims to ask."""
     said = one_line(claimed, _LONGEST_CLAIM)
     return agent if said in ("", agent) else f"{agent} > {said}"

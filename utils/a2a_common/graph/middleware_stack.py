@@ -160,7 +160,7 @@ def _embed(runtime: AgentRuntime) -> Embed | None:
 
 
 def structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
-    """What lets a model call tools by structured output, where LLM_TOOL_CALLS asks for it.
+    """The middleware that lets a model call tools by structured output, if LLM_TOOL_CALLS is set to it.
 
     Raises:
         SettingsError: The provider does not do that.

@@ -57,7 +57,7 @@ class AgentRuntime:
 
     @property
     def folder(self) -> SqliteFolder:
-        """Where SQLite databases with what users and agents say belong: `runtime.folder / "notes.sqlite"`."""
+        """Folder for SQLite databases with data of users and agents: `runtime.folder / "notes.sqlite"`."""
         return self.memory or self.home
 
     @property

@@ -17,7 +17,7 @@ class UnfilledForms(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model; what it said is the answer, whatever LangChain makes of it.
+        """Call the model; its text is the answer, even if LangChain fails to parse the form.
 
         Raises:
             StructuredOutputValidationError: The form was called as a tool, and the agent's own graph takes no such error.

@@ -33,7 +33,7 @@ def push(card: AgentCard, _call: ServerCallContext) -> None:
 
 
 def extended_card(card: AgentCard, call: ServerCallContext) -> None:
-    """Refuse the extended card where there is none, and to callers that nobody knows.
+    """Refuse the extended card if there is none, and to callers without valid credentials.
 
     Raises:
         UnsupportedOperationError: The card announces none.

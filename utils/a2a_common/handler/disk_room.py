@@ -44,7 +44,7 @@ class DiskRoom:
             raise StorageLow(AGAIN_SECONDS)
 
     async def note(self) -> str:
-        """What an operator is told before the disk is full; empty while there is room."""
+        """The warning for the operator before the disk is full; empty while there is room."""
         left = await self._left()
         return "" if left is None else LOW.format(left // 1024**2)
 

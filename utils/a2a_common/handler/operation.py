@@ -85,7 +85,7 @@ def operation(name: str, *, announced: Announced | None = None) -> Callable[[Met
 def _request(
     handler: Guarded, name: str, announced: Announced | None, params: Any, context: ServerCallContext
 ) -> Iterator[None]:
-    """Refuse what may not be asked, and a request too many; count it as long as it is open.
+    """Refuse a request that is not allowed or exceeds a limit; count it while it is open.
 
     Raises:
         A2AError: It is refused.

@@ -21,13 +21,14 @@ from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.messages.approval import code_of, says_yes, without_code
 
 UNREAD = (
-    "A question of this task was answered with a yes before, and another one has come since: it may not have been read. Read it. "
-    'To approve it answer "yes {code}", send its form with the digest, or name it in the metadata.'
+    'This task has asked another question since your last approval. Read it, then reply "yes {code}" to approve it. '
+    "(Programs: send the form with its digest, or name the question in the metadata.)"
 )
 
 LATE = (
-    "Another task of this conversation asked for an approval too, and this yes does not say which it answers: the question that is open now "
-    'may not have been read. Read it. To approve it answer "yes {code}", name its task, or send its form with the digest.'
+    "Another task of this conversation asked for an approval too, and this yes does not say which question it answers. "
+    'Read the one that is open now, then reply "yes {code}" to approve it. '
+    "(Programs: name its task, or send the form with its digest.)"
 )
 
 

@@ -45,7 +45,7 @@ def _id_in(token: str) -> str:
 
 
 def default_of(configs: Sequence[TaskPushNotificationConfig], task_id: str) -> TaskPushNotificationConfig:
-    """The configuration that is meant where none is named: the one that was set without an id, else the first of the list.
+    """The configuration for a request that names none: the one that was set without an id, otherwise the first of the list.
 
     Raises:
         TaskNotFoundError: There is none.

@@ -118,7 +118,7 @@ class Webhooks:
     async def add(
         self, configuration: SendMessageConfiguration, task_id: str, call: ServerCallContext, *, after: int
     ) -> None:
-        """Store the webhook of a message that comes again, where its task has not got it: what comes after `after` is sent.
+        """Store the webhook of a repeated message if its task does not have it yet; events after `after` are sent to it.
 
         Raises:
             InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.

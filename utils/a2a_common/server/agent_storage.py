@@ -50,7 +50,7 @@ async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
 
 
 def free_bytes(runtime: AgentRuntime) -> Callable[[], int] | None:
-    """Tells the bytes that are free on the agent's volume; `None` where a database or the memory holds what it stores."""
+    """A function that gives the free bytes of the agent's volume; `None` if it stores its data in a database or in memory."""
     if runtime.memory is not None or runtime.database is not None:
         return None
     return lambda: shutil.disk_usage(runtime.home).free

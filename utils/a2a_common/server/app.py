@@ -239,7 +239,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
 
 
 def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
-    """What one caller may ask for. Where callers are not known they are all one, and nothing is bounded unless it is set."""
+    """The limits per caller. Without authentication all callers count as one, and only limits that are set apply."""
     known = service.authenticator is not None
     usual = (KNOWN_REQUESTS_PER_MINUTE, KNOWN_OPEN_REQUESTS) if known else (0, 0)
     asked = (settings.caller_requests_per_minute, settings.caller_open_requests)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TOO_MANY = "This agent has as many connections as it takes. Send the same request again in a moment."
+TOO_MANY = "Too many connections. Send the same request again in a moment."
 
 RETRY_SECONDS = 5
 
@@ -138,7 +138,7 @@ class BoundedConnection(H11Protocol):
         return "connections_of_address" if own > self.bounds.per_address else ""
 
     def _tell(self, code: str) -> None:
-        """Log once a second how it is, not each of thousands."""
+        """Log a refused connection, at most once per second."""
         if self.loop.time() - type(self).told_at >= 1:
             type(self).told_at = self.loop.time()
             log.warning("connection.refused", code=code, open=len(self.connections))

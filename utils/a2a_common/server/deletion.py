@@ -101,7 +101,7 @@ class Deletion:
         count(catalogue.DELETED)
 
     async def wipe(self) -> None:
-        """Rewrite the files without what was deleted, which is overwritten in them also where that fails."""
+        """Rewrite the database files without the deleted data. Even if this fails, SQLite has overwritten that data in place."""
         for path in self._plan.files:
             try:
                 await compact(path)

@@ -71,7 +71,7 @@ class _Contained(Coroutine[Any, Any, Any]):
         return getattr(self._work, name)
 
     def _told(self, error: BaseException) -> Exception:
-        """Log what would have ended the process; what the task ends with in its place."""
+        """Log the exception that would have ended the process; return the one that ends the task instead."""
         log.error("task.left", task=getattr(self._work, "__qualname__", ""), exc_info=error)
         return (
             CodeExited(f"exit code {error.code}")

@@ -89,7 +89,7 @@ class Elsewhere:
         return goes_on
 
     def cut(self, last: Callable[[Task], Event]) -> None:
-        """Let the readers of followed tasks go, now and from now: this process ends. `last` makes what they are told."""
+        """Disconnect the readers of followed tasks, present and future, because this process ends. `last` makes their last event."""
         self._last = last
         for live in [live for each in self._followed.values() for live in each]:
             self._cut(live)

@@ -82,7 +82,7 @@ class LiveLog:
         return self.pinned or self.writer is not None
 
     def start_at(self, head: Task | None, last: int) -> None:
-        """Take over what is stored. Entries in memory stay where they end at the same place."""
+        """Take over the stored state. Entries in memory stay if they end at the same sequence number."""
         self.stored = last
         if not self.loaded or last != self.last:
             self._entries.clear()

@@ -333,7 +333,7 @@ class TaskWriter:
         return self._write((item.record,), item.row)
 
     def _write(self, records: tuple[Record, ...], row: Row | None) -> Write:
-        """What is stored as soon as that is possible, whatever is stored by then."""
+        """A write that is stored as soon as possible, whatever is already stored."""
         return Write(
             task_id=self._live.task_id,
             owner=self._live.owner,

@@ -53,7 +53,7 @@ class CodecCipher:
 
 
 def serializer(codec: Codec) -> SerializerProtocol | None:
-    """What a saver has; `None` for LangGraph's own, where nothing is encrypted."""
+    """The serializer of a saver; `None` for LangGraph's own, if nothing is encrypted."""
     return EncryptedSerializer(CodecCipher(codec), JsonPlusSerializer()) if codec.on else None
 
 

@@ -30,7 +30,7 @@ VALUE = "encrypted"
 
 
 class EncryptedStores:
-    """Gives what users, models and agents said to `inner` only encrypted.
+    """Encrypts the texts of users, models and agents before they reach `inner`.
 
     Cards and the ids of conversations at other agents hold no word of a conversation, and stay as they are.
     """
@@ -72,7 +72,7 @@ class EncryptedStores:
         return EncryptedTitles(self._inner.titles(), self._codec)
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
         return EncryptedMemories(self._inner.memories(), self._codec)
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
@@ -148,7 +148,7 @@ def _call(key: CallKey) -> Place:
 
 
 class EncryptedDelegations(Wrapped["Delegations"]):
-    """Encrypts what other agents are asked, what they ask, and what they used."""
+    """Encrypts the requests to other agents, their questions, and their usage."""
 
     async def get(self, delegation_id: str) -> DelegationRecord | None:
         """A delegation by the id of its first message."""
@@ -293,7 +293,7 @@ class EncryptedMemories(Wrapped["Memories"]):
         await self._inner.join(owner, kind, kept, others)
 
     async def remove_learnt(self, thread_id: str) -> int:
-        """Delete what was learnt from a conversation alone."""
+        """Delete the memories that come from this conversation alone."""
         return await self._inner.remove_learnt(thread_id)
 
     def _readable(self, row: MemoryRow) -> MemoryRow:

@@ -59,7 +59,7 @@ class PostgresDelegations:
         return await self._find(_UNANSWERED, thread_id, agent, WORKING, WAITING)
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
-        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+        """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
 
         async def abandon(db: Connection) -> list[DelegationRecord]:
             await db.execute(_DELETE_ENDED, (parent_task_id, COMPLETED, FAILED))

@@ -51,7 +51,7 @@ _ALIVE: dict[str, str | int | None] = {
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
-    """The driver's pool, where who is canceled while waiting for a connection gets none."""
+    """The driver's pool, except that a task that is canceled while it waits for a connection gets none."""
 
     async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 - the driver's own
         """A connection, which is given back by `putconn`.
@@ -270,7 +270,7 @@ class PostgresPool:
             return connection
 
     async def is_silent(self) -> bool:
-        """Whether the server takes a new connection and answers nothing on it, as one that hangs; one that is away takes none."""
+        """Whether the server accepts a new connection but does not answer on it: it hangs. A server that is down accepts none."""
         try:
             async with asyncio.timeout(SILENT_SECONDS):
                 connection = await AsyncConnection.connect(self.conninfo, autocommit=True)

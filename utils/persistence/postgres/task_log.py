@@ -120,7 +120,7 @@ class PostgresTaskLogStore(TaskLogStore):
         """Nothing to close."""
 
     async def not_written(self) -> str:
-        """What keeps the database from being written, where something does."""
+        """Why the database cannot be written; nothing if it can."""
         return await self._probe.problem()
 
     async def claim(self, task_id: str, owner: str) -> Stored:

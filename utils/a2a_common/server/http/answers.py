@@ -84,5 +84,5 @@ async def http_error(request: Request, error: Exception) -> Response:
 
 
 async def server_error(request: Request, _: Exception) -> Response:
-    """Answer what nobody caught; the exception itself is logged by the server."""
+    """Answer an uncaught exception; the server logs the exception itself."""
     return refusal(request.scope, 500, SERVER_CRASHED)

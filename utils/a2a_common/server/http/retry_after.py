@@ -1,4 +1,4 @@
-"""Tells clients when to send a request again: one that was refused for now, and one that the server gives up as it stops."""
+"""Tells clients when to retry: a request that was refused for now, and one that the server abandons as it stops."""
 
 from __future__ import annotations
 
