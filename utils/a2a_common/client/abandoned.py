@@ -1,4 +1,4 @@
-"""Cancels tasks at other agents that nobody waits for any more.
+"""Cancels tasks at other agents whose answers are no longer needed.
 
 A delegation whose own task has ended is canceled at once, or when its agent can be reached again; a message that was not
 followed to its end, with the task that it began.

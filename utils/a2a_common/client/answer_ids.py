@@ -89,7 +89,7 @@ def _data_of(event: str) -> str:
 
 
 class _Matched(httpx.AsyncByteStream):
-    """A body that ends with an error where it answers another request."""
+    """A response body that ends with an error if it answers another request."""
 
     def __init__(self, inner: httpx.AsyncByteStream, asked: bytes, ids: AnswerIds, *, streams: bool) -> None:
         self._inner, self._asked, self._ids, self._streams = inner, asked, ids, streams

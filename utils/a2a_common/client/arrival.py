@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a look for a message found.
+    """The result of a search for a message.
 
     Attributes:
         events: The task that the message began or answered, as its events; none where it was not found.
@@ -59,7 +59,7 @@ async def look_for(connection: Connection, message: Message, *, artifacts: bool 
 
 
 async def find_task(connection: Connection, message: Message) -> Sequence[PeerEvent]:
-    """The task that a message began or answered, as its events; none where it is not found.
+    """The events of the task that a message began or answered; none if there is no such task.
 
     Raises:
         PeerError: The agent cannot be reached, or something else answered in its place.

@@ -65,7 +65,7 @@ LEFT_OUT = "(More of the data is not shown.)"
 
 @dataclass(frozen=True, slots=True)
 class AskedData:
-    """What the data parts of a question are.
+    """The data parts of a question, by kind.
 
     Attributes:
         form: The JSON schema of the answer; `None` where none of them is one.

@@ -71,7 +71,7 @@ class Bulkhead:
         self._times_up = 0
 
     def try_now(self) -> None:
-        """The agent was down and was seen to be up again."""
+        """Record that the agent, which was down, is up again."""
         self._times_up += 1
         self._breaker.try_now()
         self._show()

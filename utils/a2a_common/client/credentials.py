@@ -78,7 +78,7 @@ class Credentials:
         self._token = token
 
     async def add(self, request: httpx.Request) -> None:
-        """Add it, where the request goes to the agent."""
+        """Add the credentials if the request goes to the agent."""
         if origin_of(str(request.url)) != self._origin:
             return
         made = self._token()

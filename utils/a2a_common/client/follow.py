@@ -144,7 +144,7 @@ class _Following:
         self.ended = False
 
     async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
-        """What comes of the message until its stream ends or breaks."""
+        """The events of the message until its stream ends or breaks."""
         if maybe_sent:
             async with aclosing(self._sought(message, None)) as sought:
                 async for event in sought:

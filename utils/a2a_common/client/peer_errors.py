@@ -1,4 +1,4 @@
-"""What can go wrong with a call to another agent, as types: the only place that knows the SDK's errors.
+"""The errors of a call to another agent, as types. Only this module knows the SDK's errors.
 
     PeerError
     ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
@@ -193,7 +193,7 @@ class NoProgress(PeerError):
 
 
 class TaskLeft(NoProgress):
-    """The agent ends each stream of the task at once, and the task shows no change: nobody seems to work on it.
+    """The agent ends each stream of the task at once, and the task does not change: apparently nothing works on it.
 
     Attributes:
         seconds: How long it has shown no change.
@@ -281,7 +281,7 @@ def never_taken(error: PeerError) -> bool:
 
 
 def certificate_refused(error: BaseException | None) -> CertificateRefused | None:
-    """The refusal of a certificate that is below an error of the transport; `None` where it is something else.
+    """The refused certificate that caused an error of the transport; `None` if it has another cause.
 
     With TLS 1.3 a server looks at our certificate after our side of the handshake has ended, so that its refusal may
     arrive as what is read first.

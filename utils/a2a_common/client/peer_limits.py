@@ -89,7 +89,7 @@ class PeerLimits:
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """A body that ends with an error where it goes beyond its limits; no text has half of a character, no time lacks a zone."""
+    """A body that ends with an error if it exceeds a limit, has half of a character in a text, or a time without a zone."""
 
     def __init__(self, inner: httpx.AsyncByteStream, limits: PeerLimits, *, streams: bool) -> None:
         self._inner, self._limits, self._streams = inner, limits, streams

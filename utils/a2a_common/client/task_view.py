@@ -105,7 +105,7 @@ class TaskView:
 
     @property
     def question(self) -> str:
-        """The words of the newest status message alone, without its data parts; of new artifacts where a question has no message."""
+        """The text of the newest status message, without its data parts; of new artifacts if a question has no message."""
         if (held := self._asking_artifacts) is not None:
             texts = [joined(said(part) for part in parts if isinstance(part, TextPart)) for parts in held]
             return "\n\n".join(text for text in texts if text.strip())
