@@ -105,7 +105,7 @@ def has_received(turn: Turn, head: Task | None) -> bool:
 
 
 def still_asks(asked: Task, head: Task | None) -> bool:
-    """Whether a task waits with the question with which it was seen. An answer takes the question out of its status."""
+    """Whether a task still waits with the same question as in `asked`. An answer removes the question from the status."""
     if head is None or head.status.state not in INTERRUPTED:
         return False
     return head.status.message.message_id == asked.status.message.message_id

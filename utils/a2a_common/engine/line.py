@@ -62,7 +62,7 @@ class Line:
         self._waiting.pop(task_id, None)
 
     def hold(self, conversation: str) -> bool:
-        """Let no turn of a conversation begin until it is released; `False` where one runs, waits, or it is held already."""
+        """Keep turns of a conversation from beginning until it is released; `False` if one runs or waits, or if it is held already."""
         if conversation in {*self._running.values(), *self._waiting.values(), *self._held}:
             return False
         self._held.add(conversation)

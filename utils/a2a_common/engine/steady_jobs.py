@@ -74,7 +74,7 @@ class Sharing:
 
 
 class SteadyJobs(JobManager):
-    """What the worker asks the database, made to bear that it fails.
+    """The worker's database operations, which outlast failures of the database.
 
     Procrastinate ends a worker whose query fails, with all that it runs; and where a sign of life fails, or the connection
     that hears of new jobs is lost, it sends no more of them and hears no more, without a word. Here the worker goes on. It

@@ -129,7 +129,7 @@ class TurnEngine(ABC):
 
     @abstractmethod
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
-        """Let no turn of a conversation begin within the block, in no process; `False` where one is under way.
+        """Keep turns of a conversation from beginning within the block, in any process; `False` if one is under way.
 
         Raises:
             StorageError: That cannot be learned.

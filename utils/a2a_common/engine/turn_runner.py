@@ -37,7 +37,7 @@ STOP_SECONDS = 5.0
 
 
 class TurnContext(RequestContext):
-    """What an executor knows of its turn, from the call or from storage.
+    """What an executor knows of its turn: from the call, or from storage.
 
     Attributes:
         resumed: Whether an earlier process accepted the turn, which goes on here.
@@ -92,7 +92,7 @@ class TurnRunner:
 
     @property
     def resumable(self) -> bool:
-        """Whether a turn that was cut off can be run again from where it was."""
+        """Whether an interrupted turn can be resumed."""
         return bool(getattr(self._executor, "resumable", False))
 
     def keeps_waiting(self, turn: Turn) -> bool:

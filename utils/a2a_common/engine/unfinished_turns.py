@@ -1,4 +1,4 @@
-"""What the engine writes for turns that do not run, or do not go on."""
+"""The events that the engine writes for turns that do not run or are not resumed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None
 
 
 def suspend(writer: TaskWriter) -> None:
-    """Keep a turn for the next process; its readers are told to subscribe again."""
+    """Keep a turn for the next process; its readers get the request to subscribe again."""
     head, last = writer.shown, None
     if head is not None:  # the first event of a stream is the task
         last = told_again(head)
