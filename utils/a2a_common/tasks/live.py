@@ -38,7 +38,7 @@ class Cut:
 
 
 class LiveLog:
-    """What readers and the writer of one task share.
+    """The state that the readers and the writer of one task share.
 
     Attributes:
         head: The task as readers see it, without the parts of its artifacts; `None` while there is none.
@@ -139,7 +139,7 @@ class LiveLog:
             self._bytes -= self._entries.pop()[1]
 
     def notify(self) -> None:
-        """Wake everybody who waits for a change."""
+        """Wake all who wait for a change."""
         self.changed.set()
         self.changed = asyncio.Event()
 

@@ -97,7 +97,7 @@ class TaskLog:
         await self._store.close()
 
     async def not_written(self) -> str:
-        """Why a write would fail now, for an operator; empty where none would, as far as is known without a long wait."""
+        """Why a write would fail now, for an operator; empty if none would, as far as can be found out quickly."""
         return await self._store.not_written()
 
     async def claim(self, task_id: str, owner: str) -> TaskWriter:

@@ -1,4 +1,4 @@
-"""The task and the statuses that no executor writes: as it is accepted, and how it ends. What a user sees of an error is one."""
+"""The task and the statuses that no executor writes: its acceptance, and its end, with the sentence of an error for the user."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether the chan
 
 
 def failure_of(error: Exception) -> Failed:
-    """The event for any error: with its own sentence, or a general one where it was not foreseen."""
+    """The event for any error: with its own sentence, or a general one if the error was unexpected."""
     from utils.llm.classify import classify
 
     known = error if isinstance(error, PlatformError) else classify(error)
@@ -112,7 +112,7 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
 def storage_end(
     head: Task, now: float, cause: StorageError, tools: Sequence[str] = ()
 ) -> TaskStatusUpdateEvent:
-    """The event that ends a task whose events could not be stored, with the code of that; says where its operator can act.
+    """The event that ends a task whose events could not be stored, with the code of the storage error and a sentence with the remedy.
 
     `tools` are those of the turn that may have changed something: then the outcome is unknown.
     """

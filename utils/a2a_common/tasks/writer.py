@@ -36,7 +36,7 @@ FENCED, STORAGE, SUSPENDED = "fenced", "storage", "suspended"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a writer needs of its log.
+    """The part of the log that a writer needs.
 
     Attributes:
         store: Where events are stored.
@@ -92,7 +92,7 @@ class TaskWriter:
 
     @property
     def idle(self) -> bool:
-        """Whether the turn is settled, and readers have seen it."""
+        """Whether the turn is settled and its readers have received that."""
         return self.settled and not self._backlog.held
 
     async def append(self, event: Event) -> bool:
