@@ -1,4 +1,4 @@
-"""What an agent does with a conversation after an answer: asks for constraints, and makes room for the next turn.
+"""Work on a conversation after an answer: finds constraints, and makes room for the next turn.
 
 It happens in the background: nobody waits for it, a turn that begins meanwhile goes first, and what fails is logged
 and left. The results are kept in the conversation's state, from the next turn on; so is what they cost. Room is made for

@@ -20,7 +20,7 @@ _GAP = "\n[…]\n"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one tool call of the turn brought.
+    """The result of one tool call of the turn.
 
     Attributes:
         source: The agent or tool.

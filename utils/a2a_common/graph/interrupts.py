@@ -33,7 +33,7 @@ _LONGEST_CLAIM = 100
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the user answered: words, structured parts (a filled form), or both.
+    """The user's answer: words, structured parts (a filled form), or both.
 
     Attributes:
         text: The words.
@@ -56,7 +56,7 @@ class Reply:
 
 
 def resume_value(text: str, parts: Sequence[DataPart]) -> Any:
-    """What a graph is resumed with."""
+    """The value with which a graph is resumed."""
     if not parts:
         return text
     marked = {"parts": [kept_part(part) for part in parts]} if any(part.metadata for part in parts) else {}

@@ -1,4 +1,4 @@
-"""Asks a question of a tool also where the tool's own code took it for an error.
+"""Keeps a question of a tool, even if the tool's own code caught it as an error.
 
 A question leaves the tool as an exception, so that `except Exception` around it swallows it: the tool would go on without an answer, and
 nobody would be asked. What was asked is noted with the call, and raised again once the tool has returned or raised something else.

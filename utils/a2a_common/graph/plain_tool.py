@@ -1,4 +1,4 @@
-"""A tool whose schema is sent to the model in as few tokens as it can be said in, with every argument.
+"""A tool whose schema costs the model as few tokens as possible, with every argument.
 
 A schema is sent with every request of an agent, so that each of its words is paid for again and again.
 """

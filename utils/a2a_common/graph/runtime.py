@@ -66,5 +66,5 @@ class AgentRuntime:
         return self.settings.environ
 
     def answer_key(self) -> bytes:
-        """Makes the secrets by which answers to questions are told from those of others."""
+        """Makes the nonces that show that an answer comes from the client that was asked."""
         return self.shared_answer_key or self.settings.auth.answer_key_or(self.home / "answers.key")

@@ -30,7 +30,7 @@ _left: set[threading.Thread] = set()
 
 
 async def in_own_thread(tool: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
-    """What a function returns or raises, called in a new thread, in a copy of this context.
+    """Call a function in a new thread, in a copy of this context; return or raise its outcome.
 
     Where the wait is canceled, as after the time that a tool may take, the thread goes on, and what it returns is dropped.
 

@@ -56,7 +56,7 @@ class ModelCallLimit(AgentMiddleware[Any, Any]):
 
 
 class BudgetGuard(AgentMiddleware[Any, Any]):
-    """Counts each model call on the request's meter, and ends the turn where its budget is used up.
+    """Counts each model call on the request's meter, and ends the turn when its budget is used up.
 
     Args:
         budget: What the agent's settings allow; a request's own budget counts where it is stricter.

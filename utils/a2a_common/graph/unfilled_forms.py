@@ -1,4 +1,4 @@
-"""Innermost middleware: hands on an answer that fills no form, where LangChain raises an error before anybody has read it."""
+"""Innermost middleware: passes on an answer that does not fill the form, for which LangChain would raise an error."""
 
 from __future__ import annotations
 
