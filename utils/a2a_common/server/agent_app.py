@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def made(
     agent_class: type[BaseLangGraphAgent], runtime: AgentRuntime, default_port: int
 ) -> tuple[Starlette, str, int]:
-    """The application of a new agent, the address that its card names, and the port where it listens.
+    """The application of a new agent, the address on its card, and its port.
 
     Raises:
         SettingsError: A setting is missing or wrong.

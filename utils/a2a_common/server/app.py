@@ -98,7 +98,7 @@ async def always_ready() -> Readiness:
 
 @dataclass(frozen=True)
 class AgentService:
-    """What a server needs of an agent.
+    """The parts of an agent that its server needs.
 
     Attributes:
         card: The public card. Whether it announces an extended card is set by `build_app`.
@@ -199,7 +199,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the requests of an agent pass through.
+    """The middleware that the requests of an agent pass through.
 
     Attributes:
         handler: Answers the operations of the protocol.

@@ -57,7 +57,7 @@ class DeletionPlan:
 
     @property
     def by_itself(self) -> bool:
-        """Whether conversations are deleted although nobody asks for it."""
+        """Whether conversations are deleted automatically."""
         return bool(self.days or self.limits)
 
 

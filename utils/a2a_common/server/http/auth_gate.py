@@ -1,4 +1,4 @@
-"""`AuthGate`: lets nobody in whose credentials prove nothing, but for the card and the probes."""
+"""`AuthGate`: refuses requests without valid credentials, except for the card and the probes."""
 
 from __future__ import annotations
 
