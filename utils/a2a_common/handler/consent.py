@@ -51,7 +51,7 @@ class Consent:
         self._agent = agent
 
     def proven(self, task: Task, message: Message) -> bool:
-        """Whether a message to a task that waits comes from the one who began it, as far as that is known."""
+        """Whether a message to a waiting task comes from the client that began it, as far as that is known."""
         nonce = nonce_of(message)
         if not nonce:
             return False

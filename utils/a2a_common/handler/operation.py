@@ -48,11 +48,11 @@ class Guarded(Protocol):
 
     @property
     def card(self) -> AgentCard:
-        """What the agent offers."""
+        """The agent's capabilities."""
 
     @property
     def limits(self) -> CallerLimits:
-        """What one caller may ask for."""
+        """The limits per caller."""
 
 
 def operation(name: str, *, announced: Announced | None = None) -> Callable[[Method], Method]:
@@ -116,7 +116,7 @@ def shown_errors(call: ServerCallContext) -> Iterator[None]:
 
 
 def public_error(error: Exception, trace_id: str) -> A2AError:
-    """What a client may see of `error`: protocol errors as they are, the rest as one sentence with the trace id of its log line."""
+    """The error for the client: protocol errors unchanged, any other as one sentence with the trace id of its log line."""
     if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
         return error
     if isinstance(error, RetryLater):

@@ -57,7 +57,7 @@ def asked_for_approval(task: Task) -> bool:
 
 
 def check_read(task: Task, message: Message, *, elsewhere: bool) -> None:
-    """Refuse a yes that does not say which question it answers, where it may be meant for another one.
+    """Refuse a yes that names no question if it may be meant for another one.
 
     Args:
         task: The task that waits.

@@ -47,7 +47,7 @@ from utils.observability.metrics import held
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a caller follows: the events of a task past one of them.
+    """A subscription: the events of a task after a given one.
 
     Attributes:
         task_id: The task.

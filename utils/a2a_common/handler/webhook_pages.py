@@ -1,4 +1,4 @@
-"""Pagination of ListTaskPushNotificationConfigs, and which of a task's configurations is meant where none is named."""
+"""Pagination of ListTaskPushNotificationConfigs, and the default configuration of a task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
 def page_of(
     configs: Sequence[TaskPushNotificationConfig], params: ListTaskPushNotificationConfigsRequest
 ) -> ListTaskPushNotificationConfigsResponse:
-    """The page that a request asks for: in the order of their ids, all that are left where it names no size.
+    """The requested page, ordered by id; all remaining ones if the request names no size.
 
     A token names the last id of the page before, so that it stays valid at every replica, after a restart, and where that
     configuration is deleted meanwhile.

@@ -58,11 +58,11 @@ class Pushes(Protocol):
     """Sends the events of tasks to their webhooks."""
 
     def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None:
-        """Send the events of a task that is worked on now to its webhooks, each from where it is, or from `after`."""
+        """Send the events of a running task to its webhooks, each from its last sent event, or from `after`."""
 
 
 class Webhooks:
-    """What a caller may do with the webhooks of a task.
+    """The operations of a caller on the webhooks of a task.
 
     Args:
         log: The tasks.
