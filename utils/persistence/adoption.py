@@ -78,7 +78,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is moved.
+    """The data that an adoption moves.
 
     Attributes:
         tasks: The tasks of each conversation, by context id.
@@ -138,12 +138,12 @@ class Move:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What stands for the marks."""
+        """The values of the placeholders."""
         return (*self.to.values(), *self.where.values())
 
 
 def moves(plan: Plan, heir: Heir) -> list[Move]:
-    """What is moved, in order. Pure."""
+    """The moves, in order. Pure."""
     found: list[Move] = []
     for context, tasks in plan.tasks.items():
         before, after = (heir.thread_of(owner, context) for owner in (heir.before, heir.after))

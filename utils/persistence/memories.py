@@ -100,7 +100,7 @@ class Memories(Protocol):
         """Delete one memory."""
 
     async def join(self, owner: str, kind: str, kept: str, others: Sequence[str]) -> None:
-        """Make one memory of several that say the same, with the threads of all; nothing is done where `kept` is gone.
+        """Merge memories with the same meaning into `kept`, with the threads of all; does nothing if `kept` is gone.
 
         Two processes may join the same ones at once, or the one that the other keeps: no thread is lost.
         """

@@ -70,7 +70,7 @@ class Migrate(StrEnum):
 
 
 class Store(StrEnum):
-    """What holds conversations."""
+    """The kinds of storage for conversations."""
 
     SQLITE = "sqlite"
     POSTGRESQL = "postgresql"

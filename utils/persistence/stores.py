@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Opened(Protocol):
-    """What is opened before it is used."""
+    """A store that must be opened before its use."""
 
     async def open(self) -> None:
         """Open it. Safe to call twice."""
@@ -64,7 +64,7 @@ class Delegations(Opened, Protocol):
         """The delegations of one of our tasks that has not ended, oldest first."""
 
     async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
-        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
+        """The open delegations of a conversation to the agent, oldest first: it works, or waits for the user."""
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
         """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
@@ -106,7 +106,7 @@ class Artifacts(Protocol):
 
 
 class Stores(Protocol):
-    """Makes the stores of one agent. Each is opened by whoever uses it."""
+    """Makes the stores of one agent. The user of a store opens it."""
 
     def task_log(self) -> TaskLogStore:
         """The task log."""
@@ -121,7 +121,7 @@ class Stores(Protocol):
         """The conversations at other agents."""
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
 
     def cards(self) -> Cards:
         """The cards of sub-agents."""
@@ -170,7 +170,7 @@ class SqliteStores:
         return RemoteContexts(self._folder / "contexts.sqlite")
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
         from utils.persistence.delegations import DelegationStore
 
         return DelegationStore(self._folder / "errands.sqlite")
@@ -237,7 +237,7 @@ class DatabaseStores:
         return PostgresRemoteContexts(self._pool)
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
         from utils.persistence.postgres.delegations import PostgresDelegations
 
         return PostgresDelegations(self._pool)
@@ -274,7 +274,7 @@ class DatabaseStores:
 
 
 def stores_in(folder: SqliteFolder, database: PostgresPool | None, codec: Codec = PLAIN) -> Stores:
-    """The stores of an agent: in its database where it has one, else in its folder; encrypted by `codec`."""
+    """The stores of an agent: in its database if it has one, otherwise in its folder; encrypted by `codec`."""
     stores = SqliteStores(folder) if database is None else DatabaseStores(database)
     if not codec.on:
         return stores

@@ -60,7 +60,7 @@ def webhook(owner: str, task_id: str, config_id: str) -> Place:
 
 
 def change(key: str, thread_id: str) -> Place:
-    """What a change at GitHub is."""
+    """The content of a change at GitHub."""
     return "changes.what", key, thread_id
 
 

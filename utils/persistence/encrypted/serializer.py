@@ -16,7 +16,7 @@ CIPHER = "fernet"
 
 
 class CodecCipher:
-    """What LangGraph encrypts and decrypts with.
+    """The cipher for LangGraph.
 
     Args:
         codec: The keys.
@@ -58,7 +58,7 @@ def serializer(codec: Codec) -> SerializerProtocol | None:
 
 
 def serializer_of(serde: Any, thread_id: str) -> Any:
-    """What the checkpoints of a conversation are stored by, given that of their saver. Reads plain ones too."""
+    """The serializer for the checkpoints of a conversation, on top of their saver's. Also reads unencrypted ones."""
     if isinstance(serde, EncryptedSerializer) and isinstance(serde.cipher, CodecCipher):
         return EncryptedSerializer(serde.cipher.of(thread_id), serde.serde)
     return serde

@@ -56,7 +56,7 @@ class EncryptedStores:
         return self._inner.contexts()
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
         return EncryptedDelegations(self._inner.delegations(), self._codec)
 
     def cards(self) -> Cards:
@@ -88,7 +88,7 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         await self._inner.put(replace(row, body=self._codec.encrypt(row.body, _run(row))))
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now."""
+        """Record which process works on a turn."""
         await self._inner.take(task_id, writer=writer, attempts=attempts)
 
     async def remove(self, task_id: str, *, writer: int) -> None:
@@ -160,7 +160,7 @@ class EncryptedDelegations(Wrapped["Delegations"]):
         return self._all(await self._inner.of_task(parent_task_id))
 
     async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
-        """What the agent has not answered to the end in a conversation."""
+        """The open delegations of a conversation to the agent."""
         return self._all(await self._inner.unanswered(thread_id, agent))
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
@@ -217,7 +217,7 @@ def _is_closed(value: Mapping[str, Any]) -> bool:
 
 
 def closed_in(held: Any) -> str | None:
-    """The encrypted text in a list or a mapping that was stored; `None` where it is plain."""
+    """The encrypted text in a stored list or mapping; `None` if it is not encrypted."""
     first = held[0] if isinstance(held, list) and held else held
     return str(first[VALUE]) if isinstance(first, Mapping) and _is_closed(first) else None
 
@@ -251,7 +251,7 @@ class EncryptedTitles(Wrapped["Titles"]):
     """Encrypts the titles."""
 
     async def get(self, owner: str, context_id: str) -> str:
-        """The title of a conversation; none where no key reads it, so that a list of conversations can be shown."""
+        """The title of a conversation; none if no key decrypts it, so that a list of conversations can still be shown."""
         stored = await self._inner.get(owner, context_id)
         try:
             return self._codec.decrypt_text(stored, places.title(owner, context_id))

@@ -1,4 +1,4 @@
-"""The connections of one process to PostgreSQL, where each agent has a schema of its own.
+"""The connections of one process to PostgreSQL, in which each agent has a schema of its own.
 
 Import this module only where DATABASE_URL is set: it imports the driver.
 """
@@ -235,7 +235,7 @@ class PostgresPool:
         return await self.patiently(once)
 
     async def patiently(self, act: Callable[[], Awaitable[Result]]) -> Result:
-        """Await `act()`, again and again where the connection is lost, up to `wait_seconds`.
+        """Await `act()`, and repeat it for up to `wait_seconds` while the connection is lost.
 
         Raises:
             StorageError: The database cannot be reached, or failed.
@@ -286,11 +286,11 @@ class PostgresPool:
         return short_name(f"{self.schema}#{name}")
 
     async def notify(self, connection: Connection, channel: str, payload: str = "") -> None:
-        """Wake those who listen to `channel` of this agent when the transaction of `connection` is committed."""
+        """Wake the listeners of `channel` of this agent when the transaction of `connection` is committed."""
         await connection.execute("SELECT pg_notify(%s, %s)", (self.channel(channel), payload))
 
     async def listen(self, channel: str) -> AsyncGenerator[str, None]:
-        """What is notified on `channel` of this agent, for ever, on a direct connection.
+        """The notifications on `channel` of this agent, without end, on a direct connection.
 
         An empty text comes first and after each reconnection: what was notified before is lost, so look at the tables.
         A server that is away is waited for.
