@@ -196,7 +196,7 @@ def check_mcp(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the keys of encryption are keys, where there are any."""
+    """Whether the encryption keys, if any are set, are valid."""
     try:
         codec = EncryptionSettings.load(environ).codec()
     except SettingsError as error:
@@ -208,7 +208,7 @@ def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether an agent could be served with the certificate, where one is set; `up` does not pass it on."""
+    """Whether the certificate, if one is set, can serve an agent; `up` does not pass it on."""
     try:
         if https_options(ServerSettings.load(environ)):
             yield Finding(

@@ -1,4 +1,4 @@
-"""What the exit code of `platform-engineer` tells. Programs may rely on the numbers."""
+"""The exit codes of `platform-engineer`. Programs may rely on the numbers."""
 
 from __future__ import annotations
 

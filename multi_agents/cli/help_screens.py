@@ -1,4 +1,4 @@
-"""What the help screens of all commands have in common."""
+"""The common parts of all help screens."""
 
 from __future__ import annotations
 

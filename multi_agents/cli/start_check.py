@@ -1,4 +1,4 @@
-"""What `doctor` says of a start: each process of the service checks its own settings by the code that a start runs."""
+"""`doctor`'s check of a start: each process of the service checks its own settings with the code that a start runs."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Access:
         return self._credentials.get(agent)
 
     async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
-        """Exchange the token of the one who sent a message, for all agents at once, before the turn of the message begins."""
+        """Exchange the sender's token for all agents at once, before the turn of the message begins."""
         if self._exchange is None:
             return
         exchange = self._exchange
@@ -68,7 +68,7 @@ class Access:
         self._held.hold(reference_of(task_id), found)
 
     def of(self, task_id: str) -> Found | None:
-        """What the turn of a task was given that begins now."""
+        """The tokens for the turn of a task that begins now."""
         return self._held.of(reference_of(task_id))
 
     def drop(self, task_id: str, found: Found | None) -> None:

@@ -118,7 +118,7 @@ class Delegation:
         return [self._tool(agent) for agent in self._registry.known]
 
     def came_up(self, name: str) -> None:
-        """An agent that was down was seen to be up: the next call is let through."""
+        """Record that an agent is up again: the next call is let through."""
         if name in self._lines:
             self._lines[name].try_now()
 
@@ -130,7 +130,7 @@ class Delegation:
     async def until_reached(
         self, request: AgentRequest
     ) -> AsyncGenerator[DelegationProgress | InputRequired, None]:
-        """Wait for the agents that wait for the user's answer while they restart; ask again where one does not come back."""
+        """Wait while agents restart that wait for the user's answer; ask again if one does not come back."""
         waiting = await self.waiting(request.task_id)
         names = {record.agent for record in waiting}
         while missing := await self._registry.missing(names):

@@ -59,11 +59,11 @@ class DelegationScopes:
         self._key = key
 
     def secret(self, kept: DelegationRecord) -> str:
-        """What shows the agent that all messages of a delegation come from us; the same after a restart."""
+        """The secret that shows the agent that all messages of a delegation come from us; the same after a restart."""
         return nonce_for(self._key, kept.agent, kept.id)
 
     def circular(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
-        """Why the request is not delegated: it would go round in circles. Empty where it would not."""
+        """Why the request is not delegated if it would be a loop; otherwise empty."""
         card = self._registry.get(name).card
         interfaces = card.supported_interfaces if card is not None else ()
         following = hop(name, interfaces[0].url, text) if interfaces else Hop(name, "")

@@ -59,5 +59,5 @@ def not_made(
 
 
 def description_of(agent: SubAgent) -> str:
-    """What a model reads of an agent. The agent's own words are quoted: they are data."""
+    """The description of an agent for the model. The agent's own words are quoted, because they are untrusted data."""
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'

@@ -56,12 +56,12 @@ def asks_first(
 
 
 def digest_of(name: str, text: str) -> str:
-    """What a yes to this request, to this agent, is bound to."""
+    """The digest to which a yes to this request, to this agent, is bound."""
     return hashlib.sha256(json.dumps([name, text]).encode()).hexdigest()
 
 
 def question_of(name: str, text: str, origin: str) -> dict[str, Any] | None:
-    """The value of the interrupt; `None` where the request is too long to be shown."""
+    """The value of the interrupt; `None` if the request is too long to be shown."""
     shown = written_out(text)
     parts = (
         _QUESTION.format(agent=name),

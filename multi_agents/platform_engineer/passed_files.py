@@ -45,7 +45,7 @@ BROKEN = "The stream of this answer broke, and the agent's task shows no answer 
 
 
 def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | list[str | dict[str, Any]]:
-    """What the model is given of a remote task: its words, and the files that it takes.
+    """The part of a remote task for the model: its text, and the files that the model accepts.
 
     Args:
         task: The remote task.

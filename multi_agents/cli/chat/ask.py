@@ -55,7 +55,7 @@ async def ask(
 
 
 def sink_for(*, as_json: bool, quiet: bool = False) -> Sink:
-    """The way of following that fits where standard error goes."""
+    """The sink that fits the destination of standard error."""
     if as_json:
         return JsonSink()
     if quiet:
@@ -130,7 +130,7 @@ def say_files(files: Sequence[FileResult]) -> None:
 
 
 def summary(result: TurnResult, files: Sequence[FileResult] = ()) -> dict[str, object]:
-    """The last line of `--json`: how the turn ended, the whole answer, and where its files are."""
+    """The last line of `--json`: the end state of the turn, the whole answer, and the paths of its files."""
     view = result.view
     return {
         "event": "end",

@@ -66,7 +66,7 @@ async def conversations_of(peer: Peer, context_id: str = "") -> list[Conversatio
 
 
 async def known_conversation(peer: Peer, context_id: str) -> Conversation | None:
-    """The conversation of that id; `None` where the agent knows none, or does not list its tasks."""
+    """The conversation with that id; `None` if the agent knows none, or does not list its tasks."""
     try:
         found = await conversations_of(peer, context_id)
     except AgentRefused:

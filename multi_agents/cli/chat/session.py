@@ -63,7 +63,7 @@ class Chat:
 
     @property
     def prompt(self) -> str:
-        """What stands before the cursor; `?` when the agent waits for an answer."""
+        """The prompt before the cursor; `?` when the agent waits for an answer."""
         return "? " if self.waiting_task else "> "
 
     async def turn(self, text: str) -> bool:

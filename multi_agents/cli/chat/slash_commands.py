@@ -27,7 +27,7 @@ class SlashCommand(Enum):
 
     @property
     def line(self) -> str:
-        """What is typed."""
+        """The text that a person types."""
         return f"/{self.name.lower()}"
 
 
@@ -38,7 +38,7 @@ _NAMED = re.compile(r"/(\d+|[a-z-]+)$")
 
 
 def find(line: str) -> SlashCommand | None:
-    """The command that a line names; `None` where there is none."""
+    """The command in a line; `None` if there is none."""
     return next((command for command in SlashCommand if command.line == line), _OTHER_NAMES.get(line))
 
 

@@ -1,4 +1,4 @@
-"""The lines that were typed into the chat, for the arrow keys, encrypted where that is set."""
+"""The lines typed into the chat, for the arrow keys; encrypted if encryption is on."""
 
 from __future__ import annotations
 

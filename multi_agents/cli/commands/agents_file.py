@@ -24,7 +24,7 @@ NOT_AN_ADDRESS = "That is not an address; write it as http://host:port."
 
 
 def add_agent(name: str, url: str, agents_file: Path, *, force: bool) -> ExitCode:
-    """Add a foreign agent. Exit code 2 when name or address are wrong or taken, 3 when nobody answers."""
+    """Add a foreign agent. Exit code 2 if name or address are wrong or taken, 3 if no agent answers there."""
     return run(_add(name, url, agents_file, force=force))
 
 

@@ -107,7 +107,7 @@ def export_conversation(url: str | None, token: str, which: str, file: Path | No
 def delete_conversation(
     url: str | None, token: str, which: str, *, yes: bool, here_only: bool, as_json: bool
 ) -> ExitCode:
-    """`conversations delete`: asks first, unless it was told not to."""
+    """`conversations delete`: asks for confirmation, unless `yes`."""
 
     async def work(peer: Peer) -> ExitCode:
         one = await chosen(peer, which)

@@ -23,7 +23,7 @@ _MEGABYTE = 1_000_000
 
 
 def db(verb: str, agent: str | None, agents_file: Path, *, as_json: bool) -> ExitCode:
-    """Look after the tables of every local agent, or of one; exit code 2 where one cannot be used or is not up to date."""
+    """Upgrade or check the tables of every local agent, or of one; exit code 2 if one cannot be used or is not up to date."""
     return run(_db(verb, agent, agents_file, as_json=as_json), as_json=as_json)
 
 

@@ -46,7 +46,7 @@ Told = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Whose data is erased, and where.
+    """The person whose data is erased, and the agents that are searched.
 
     Attributes:
         name: Name of the API key, or subject of the person's tokens.
@@ -188,7 +188,7 @@ def _show(told: Sequence[Told], ours: Collection[str], keys: int, done: str, *, 
 
 
 def lines_of(every: Iterable[Told], ours: Collection[str], keys: int, done: str) -> list[str]:
-    """What was erased, or is to be, in lines. Pure.
+    """Lines about the data that was erased, or will be. Pure.
 
     Args:
         every: What the agents told.

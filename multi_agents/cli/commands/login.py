@@ -40,7 +40,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a login is for.
+    """The options of a login.
 
     Attributes:
         url: The agent; that of this machine when empty.

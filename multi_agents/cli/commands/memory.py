@@ -28,7 +28,7 @@ def ask_memories(url: str | None, token: str, asked: MemoryAsked, *, as_json: bo
 
 
 def forget_memories(url: str | None, token: str, which: str, *, yes: bool, as_json: bool) -> ExitCode:
-    """`memory forget`; asks first before all is forgotten, unless it was told not to."""
+    """`memory forget`; asks for confirmation before all is forgotten, unless `yes`."""
 
     async def main() -> ExitCode:
         if which == ALL and not yes:

@@ -55,7 +55,7 @@ async def _new_agent(given: str, root: Path) -> ExitCode:
 
 
 def draft(name: AgentName, root: Path) -> Draft:
-    """What a new agent needs written.
+    """The files to write for a new agent.
 
     Raises:
         UsageError: The name is taken.

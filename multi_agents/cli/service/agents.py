@@ -1,4 +1,4 @@
-"""The agents of the service as they are seen from outside: card, latency, readiness."""
+"""The agents of the service from outside: card, latency, readiness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """What one look at an agent showed. `latency_ms` is the time that its card took."""
+    """The result of one look at an agent. `latency_ms` is the time to fetch its card."""
 
     name: str
     url: str

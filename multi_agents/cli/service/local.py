@@ -162,7 +162,7 @@ def planned(
     own: Iterable[OwnSettings],
     choose: Choose = choose_ports,
 ) -> ServicePlan:
-    """What a start of the service would start."""
+    """The plan of a start of the service."""
     listening = ServerSettings.load(environ)
     port = options.port or supervisor_port(environ)
     settings = {one.agent: one.env for one in own}

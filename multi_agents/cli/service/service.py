@@ -48,11 +48,11 @@ class Service:
 
     @property
     def running(self) -> RunningService:
-        """What the run file says."""
+        """The content of the run file."""
         return _running(self.plan, self.children, self.news)
 
     def publish(self, text: str) -> None:
-        """Let everyone who uses the service know a line, by the run file."""
+        """Publish a line to all users of the service, through the run file."""
         number = self.news[-1].number + 1 if self.news else 1
         self.news[:] = [*self.news[1 - KEPT_NEWS :], News(number, text)]
         with suppress(StorageError):  # such as a full disk: who started the service was told

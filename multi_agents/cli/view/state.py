@@ -144,7 +144,7 @@ class TurnView:
 
     @property
     def notice(self) -> str:
-        """What the agent tells once of itself, beside the answer."""
+        """The agent's notices beside the answer, each shown once."""
         notices = (one for one in self.task.artifacts.values() if one.name == NOTICE_ARTIFACT)
         return "\n".join(artifact_text(one.parts) for one in notices)
 
@@ -172,7 +172,7 @@ class TurnView:
 
 
 def away_line(event: AgentAway) -> str:
-    """What a person reads while the agent is waited for."""
+    """The line that a person reads while the supervisor waits for the agent."""
     if event.busy:
         return "the agent is busy; the request is sent again by itself"
     return "the agent cannot be reached; its task is looked for until it is back"
