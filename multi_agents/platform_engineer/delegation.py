@@ -83,9 +83,9 @@ class DelegationInput(BaseModel):
 class Delegation:
     """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
 
-    `me` is the name and the address of the agent that delegates; `shares` is what each agent is told, nothing
-    where it stands not in it, and `own` are those of ours; `files` gives the model what it reads of their files; `key` makes
-    the secrets of answers.
+    `me` is the name and the address of the delegating agent; `shares` says what is shared with each agent (nothing with
+    an agent that is missing), and `own` are our own agents; `files` gives the model the files that it can read; `key`
+    makes the secrets of answers.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The user's approval of what a foreign agent would get once the conversation has read results of our own agents or of an MCP server. Pure.
 
-Who wrote what the model has read cannot be seen in it, and a model may obey what it reads. So it is the kind of agent or
-tool that counts, whose result stands in the conversation, and never a text.
+A text does not show who wrote it, and a model may obey a text that it reads. So the decision depends on the kind of
+agent or tool whose result is in the conversation, never on a text.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAd
 
 
 BROKEN = "The stream of this answer broke, and the agent's task shows no answer by itself: some of it may be missing."
-"""What the model is told where the words are those of such a stream."""
+"""The note for the model if the words are those of such a stream."""
 
 
 def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | list[str | dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Decides whether a reply answers the pending question or starts another request.
 
-A rule decides where it can. Where it cannot, a language model is asked, if one is configured. No
-kinds of parameters are built in: the rule looks at the form of the reply, not at what it is about.
+A rule decides if it can; otherwise a language model does, if one is configured. The rule has no built-in kinds of
+parameters: it looks at the form of the reply, not at its subject.
 """
 
 from __future__ import annotations

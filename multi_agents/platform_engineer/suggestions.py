@@ -1,8 +1,8 @@
 """Suggests likely next requests that the agents of this turn can answer. Pure.
 
-Candidates are the examples on the cards of the agents that were asked. A name of the form a/b in one
-is replaced by the one that was spoken of. Numbers, files and the like are not invented: an example
-that holds one that nobody said is left out.
+Candidates are the examples on the cards of the agents that took part. A name of the form a/b in an example is replaced
+by the one from the conversation. Numbers, files and the like are not invented: an example with one that does not occur
+in the conversation is left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Gives the conversations of one owner to another: in the files of an agent's folder, or in its schema.
 
-Whoever owns a conversation is part of the key of all that is stored of it, so each of these keys is replaced, and what is
-encrypted for its place is encrypted for the new one. The tasks are
-last: where the process is killed before, the conversations are still the old owner's, and the next run moves the rest.
+The owner of a conversation is part of the key of all its stored data. So each of these keys is replaced, and values
+that are encrypted for their place are encrypted for the new one. The tasks come last: if the process is killed before,
+the conversations still belong to the old owner, and the next run moves the rest.
 """
 
 from __future__ import annotations

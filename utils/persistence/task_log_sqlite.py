@@ -39,7 +39,7 @@ _ROW = "id, owner, context_id, state, updated, body, sequence"
 NOT_WRITTEN = (
     "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
 )
-"""What an operator is told where a write would fail."""
+"""The sentence for the operator if a write would fail."""
 
 
 class SqliteTaskLogStore(TaskLogStore):

@@ -25,7 +25,9 @@ GENERATORS = (
     ("docs/make_configuration.py", "docs.make_configuration", "The tables of settings were"),
     ("agents/rag/ship_vectors.py", "agents.rag.ship_vectors", "The vectors of the documents were"),
 )
-"""What `make docs` runs, in order: its file, its module, and what it writes. The second reads what the first one wrote."""
+"""The steps of `make docs`, in order: file, module, and the file that it writes. The second step reads the output of
+the first.
+"""
 
 _GENERATOR_SECONDS = 120
 

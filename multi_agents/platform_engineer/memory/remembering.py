@@ -1,6 +1,6 @@
 """Shows what is known of a user before a turn, and learns from the user's words after it, behind the answer.
 
-Nobody waits for what is learnt. What fails is logged and left: the turn was answered without it.
+Learning runs after the answer, and no turn waits for it. A failure is only logged.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ class AnswerIds:
     def check(self, answer: bytes, asked: bytes, *, event: bool) -> None:
         """Whether a body or an event answers the request with this id.
 
-        What holds the id is not parsed: nobody who knows it gains by writing it elsewhere. What is no answer of JSON-RPC at all is left
-        to the client, which says so.
+        The rest of a body is not parsed for the id: an agent that knows the id gains nothing by writing it elsewhere. A
+        body that is not a JSON-RPC response is left to the client, which reports it.
 
         Raises:
             ProtocolViolation: It answers another one.

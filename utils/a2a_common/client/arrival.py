@@ -1,8 +1,9 @@
 """Whether a message arrived of which no answer came: it is looked for by its id at the agent that it was sent to.
 
-Not every agent can tell. The protocol demands neither that an agent lists its tasks nor that these show their messages, and an
-agent may answer with a message and no task at all. So only what is seen counts, and what is not seen proves something in two
-cases: the agent shows the messages of its tasks, or it knows a repeated message by its id.
+Not every agent can tell. The protocol requires neither that an agent lists its tasks nor that tasks show their
+messages, and an agent may answer with a message and no task at all. So a message that is found has arrived, but a
+message that is not found proves that it did not arrive only in two cases: the agent shows the messages of its tasks, or
+it recognises a repeated message by its id.
 """
 
 from __future__ import annotations

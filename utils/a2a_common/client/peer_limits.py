@@ -1,8 +1,8 @@
 """Size limits for responses of other agents, applied to the body before anything parses it.
 
-A response is held back until it is known to be within the limits: a stream event by event, any other body as
-a whole. So neither memory nor the time of one parse depends on what an agent chooses to send. This is the one place where
-what an agent sent is put right before it is parsed.
+A response is held back until it is known to be within the limits: a stream event by event, any other body as a whole.
+So an agent cannot make memory or the time of one parse grow without bound. Only here is an agent's response corrected
+before it is parsed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which of the accepted turns may begin: one of a conversation at a time, a number of them in all, oldest first.
 
-Where places are shared, the turn of who holds the fewest begins first, and the last places are kept for who holds none.
+If places are shared, the turn of the caller that holds the fewest begins first, and the last places are kept for
+callers that hold none.
 
 `Pace` estimates when a place is free for another one.
 """

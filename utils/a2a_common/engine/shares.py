@@ -1,8 +1,8 @@
 """`Shares`: which callers hold the places for turns, and which caller gets the next one. Pure; both engines use it.
 
-A caller may hold a multiple of what is free. So its share shrinks as others come, with no list of who might: alone it has three
-quarters, of two each has three sevenths, and there is always a place left for one who has none. Turns that only wait, as for
-an agent that does not answer, so hold up their own caller and nobody else.
+A caller may hold a multiple of the free places. So its share shrinks as others come, without a list of all callers: one
+alone gets three quarters, two get three sevenths each, and a place is always left for a caller that holds none. Turns
+that only wait, for example for an agent that does not answer, therefore delay only their own caller.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from utils.errors import StorageError, TurnInterrupted
 log = structlog.get_logger(__name__)
 
 RESTART_SECONDS = 5.0
-"""What clients are told to wait while the process stops: about what a start takes."""
+"""Seconds that clients wait while the process stops: about as long as a start takes."""
 
 
 async def begin_task(writer: TaskWriter, turn: Turn) -> Task | None:

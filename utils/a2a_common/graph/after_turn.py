@@ -1,8 +1,8 @@
 """Work on a conversation after an answer: finds constraints, and makes room for the next turn.
 
-It happens in the background: nobody waits for it, a turn that begins meanwhile goes first, and what fails is logged
-and left. The results are kept in the conversation's state, from the next turn on; so is what they cost. Room is made for
-a conversation by one pass at a time: the next one goes on from what the one before it has stored.
+It runs in the background: no turn waits for it, a turn that begins in the meantime goes first, and a failure is only
+logged. The results and their cost are in the conversation's state from the next turn on. Only one pass at a time makes
+room in a conversation; the next one continues from the stored result of the one before.
 """
 
 from __future__ import annotations

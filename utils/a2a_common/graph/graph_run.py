@@ -246,8 +246,8 @@ class GraphRun:
     def _may_answer(self) -> bool:
         """Whether the message may answer the open question. It approves only the change for which the server checked the sender.
 
-        The task and the conversation are stored apart. A task of an earlier version does not say what its question asks for where
-        its client took no forms: then the same is asked again, with its form.
+        The task and the conversation are stored separately. A task of an earlier version does not record what its
+        question asks for if its client accepts no forms: then the same question is asked again, with its form.
         """
         wanted = approval_in(self._asked[0].value) if self._asked else ""
         return not wanted or self._request.approves in (None, wanted)

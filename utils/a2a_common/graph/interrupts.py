@@ -1,8 +1,8 @@
 """Converts a remote agent's question to an interrupt, and the user's answer to its resume value. Pure.
 
-The question travels as the value of a LangGraph interrupt, the answer as the value that the graph
-is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along, with `parts` where these have metadata:
-an agent that asked with data may know the answer to it by nothing else.
+The question is the value of a LangGraph interrupt; the answer is the value with which the graph is resumed: the user's
+words, or `{"text": …, "data": […]}` if there are structured parts, with `parts` if these have metadata, because an
+agent that asked with data may recognise the answer only by it.
 """
 
 from __future__ import annotations

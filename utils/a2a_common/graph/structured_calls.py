@@ -70,7 +70,7 @@ AFTER_RESULTS = (
 """What is asked when there are results, since small models repeat a call that has been answered."""
 
 IN_WORDS = "Answer the request in words now, with what the results above say. Name no tool and write no JSON."
-"""What is asked for the answer where there are results: without it small models tell which tool one could call."""
+"""The instruction for the answer if there are results: without it small models name a tool to call."""
 
 IN_THE_FORM = "Answer the request as JSON now, with what the results above say. Name no tool."
 """The same where the answer has to fill a form."""

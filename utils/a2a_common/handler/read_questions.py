@@ -1,12 +1,12 @@
 """A yes counts for a question that its sender has read. Pure.
 
-The first yes in words of a task needs no more: there is one question, and whoever sends it was asked that. A second one may be the
-same yes once more, sent before the next question was seen. So it has to say which question it answers: by the id of the question's message,
-the nonce that came with it, the digest in its form, or the code behind the yes. What names a question that is not open any more
-is refused, whatever it says.
+The first yes in words of a task needs no reference: there is only one question. A second yes may be the first one sent
+again, before its sender saw the next question. So it must say which question it answers: by the id of the question's
+message, the nonce that came with it, the digest in its form, or the code after the yes. An answer that names a question
+that is no longer open is refused in any case.
 
-A yes that names no task is for the conversation, where it may be meant for a task that has ended: it needs no more only where none of
-its other tasks asked for an approval.
+A yes that names no task belongs to the conversation and may be meant for a task that has ended: it needs no reference
+only if none of the other tasks asked for an approval.
 """
 
 from __future__ import annotations

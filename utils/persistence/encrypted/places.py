@@ -1,7 +1,7 @@
 """The place of each encrypted value: its kind, its owner, and the key of its row. Pure.
 
-Whoever may write to the storage cannot show one user what another one said by copying a value, or by changing a key beside it.
-These tuples are part of what is stored: a change makes what was encrypted before unreadable.
+Somebody with write access to the storage cannot show one user another user's data by copying a value or changing a key
+beside it. These tuples are part of the stored format: changing one makes earlier values unreadable.
 """
 
 from __future__ import annotations
