@@ -192,7 +192,10 @@ def test_what_is_wrong_with_the_files_is_said(house: House) -> None:
         ({"TLS_CLIENT_CA_FILE": house.authority}, "TLS_CLIENT_CA_FILE needs TLS_CERT_FILE"),
         ({**agent, "TLS_CERT_FILE": missing}, "The file in TLS_CERT_FILE cannot be read"),
         ({**agent, "TLS_KEY_FILE": strange}, "must name a certificate and its private key"),
-        ({**agent, "TLS_CLIENT_CA_FILE": str(house.folder / "empty.pem")}, "holds no certificates in PEM form"),
+        (
+            {**agent, "TLS_CLIENT_CA_FILE": str(house.folder / "empty.pem")},
+            "holds no certificates in PEM form",
+        ),
         ({**agent, "GRPC_PORT": "0"}, "gRPC would let in clients without a certificate"),
     )
     for settings, sentence in servers:

@@ -24,7 +24,9 @@ log = structlog.get_logger(__name__)
 MOST_LEFT = 50
 """Abandoned calls that may still run before no further call is started: each thread keeps its memory and its open files."""
 
-NOT_RUN = "The tool {tool} was not run: {left} tool calls that were given up are still running. Restart the agent."
+NOT_RUN = (
+    "The tool {tool} was not run: {left} tool calls that were given up are still running. Restart the agent."
+)
 
 _left: set[threading.Thread] = set()
 
