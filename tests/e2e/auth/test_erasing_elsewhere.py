@@ -157,7 +157,7 @@ async def test_a_wrong_folder_is_named_and_not_made(tmp_path: Path, agents: Path
         PLATFORM_ENGINEER_HOME=str(wrong),
     )
     assert missed.code == 2
-    assert f"{wrong}, which does not exist" in missed.err
+    assert f"{wrong} (which does not exist)" in missed.err
     assert not wrong.exists()
 
 
