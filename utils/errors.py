@@ -55,9 +55,9 @@ from __future__ import annotations
 
 INTERNAL = "internal_error"
 """Code of an unexpected failure."""
-CRASHED = "Something went wrong inside the agent. The log has the details. Please try again."
-TOOL_CRASHED = "The tool {tool} failed unexpectedly."
-SERVER_CRASHED = "The server failed to handle this request. Its log has the details."
+CRASHED = "Internal error in the agent. Try again. If it happens again, report the trace id to whoever runs the agent."
+TOOL_CRASHED = "The tool {tool} failed unexpectedly. If it fails again, report the trace id."
+SERVER_CRASHED = "Internal error in the server. Try again. If it happens again, report it to the operator."
 
 
 class PlatformError(Exception):
@@ -349,10 +349,10 @@ class RetryLater(PlatformError):
 
     code = "unavailable"
     retryable = True
-    sentence = "Nothing new is taken now. Try again in a moment."
+    sentence = "The agent accepts no new requests at the moment. Try again in {seconds} s."
 
     def __init__(self, retry_after: float) -> None:
-        super().__init__(self.sentence)
+        super().__init__(self.sentence.format(seconds=max(1, -int(-retry_after // 1))))
         self.retry_after = retry_after
 
 
@@ -360,21 +360,21 @@ class Overloaded(RetryLater):
     """As many turns wait as `MAX_WAITING_TURNS` allows."""
 
     code = "overloaded"
-    sentence = "Too many requests are waiting. Try again in a moment."
+    sentence = "Too many requests are waiting. Try again in {seconds} s."
 
 
 class TooManyRequests(RetryLater):
     """The caller asks for more than `CALLER_REQUESTS_PER_MINUTE`, `CALLER_OPEN_REQUESTS`, `CALLER_TURNS` or `CALLER_TURNS_MB` allow."""
 
     code = "too_many_requests"
-    sentence = "You send too many requests. Try again in a moment."
+    sentence = "You have reached the limit of requests per caller. Try again in {seconds} s."
 
 
 class Draining(RetryLater):
     """The process finishes its running turns and then stops."""
 
     code = "draining"
-    sentence = "The agent is being restarted. Try again in a moment."
+    sentence = "The agent is being restarted. Try again in {seconds} s."
 
 
 class ConversationBusy(RetryLater):

@@ -85,10 +85,10 @@ def publish_file(path: Path, content: bytes) -> None:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file where none is; nothing is left of it where that fails.
+    """Create a new file; on failure no partial file remains.
 
     Raises:
-        OSError: It cannot be written, or there is one.
+        OSError: It cannot be written, or it exists already.
     """
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _OAUTH = "GITHUB_OAUTH_CLIENT_ID"
 _NEEDS_AUTH = (
-    "GITHUB_OAUTH_CLIENT_ID is set, and callers are not known, so that nobody could tell whose authorisation is whose. Set "
-    "AUTH_MODE=oidc or api-key, or leave it out."
+    "GITHUB_OAUTH_CLIENT_ID needs AUTH_MODE=oidc or api-key: without it, users cannot be told apart. Set AUTH_MODE, or unset "
+    "GITHUB_OAUTH_CLIENT_ID."
 )
 _NEEDS_KEYS = (
     "Authorisations of users are stored in DATABASE_URL, so all replicas need the same GITHUB_OAUTH_KEYS or ENCRYPTION_KEYS: 32 random bytes in "

@@ -46,6 +46,6 @@ def _key(settings: GitHubSettings) -> str:
     except (OSError, ValueError, TypeError) as error:
         name = "GITHUB_APP_KEY_FILE"
         raise SettingsError(
-            name, f"{name} names no file with a private key as PEM that can be read."
+            name, f"The file in {name} cannot be read, or holds no private key in PEM form."
         ) from error
     return text

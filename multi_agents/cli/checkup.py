@@ -17,8 +17,7 @@ from multi_agents.cli.model.ask import ask_models
 from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
 from multi_agents.cli.service.agents import Target, look_at_all
-from multi_agents.cli.service.local import configured_agents, home_folder, running_service
-from multi_agents.cli.service.plan import SUPERVISOR_PORT
+from multi_agents.cli.service.local import configured_agents, home_folder, running_service, supervisor_port
 from multi_agents.cli.service.ports import is_free
 from multi_agents.cli.settings_groups import (
     settings_of_agents,
@@ -197,7 +196,7 @@ def check_mcp(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the keys of encryption are keys, where there are any."""
+    """Whether the encryption keys, if any are set, are valid."""
     try:
         codec = EncryptionSettings.load(environ).codec()
     except SettingsError as error:
@@ -209,7 +208,7 @@ def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether an agent could be served with the certificate, where one is set; `up` does not pass it on."""
+    """Whether the certificate, if one is set, can serve an agent; `up` does not pass it on."""
     try:
         if https_options(ServerSettings.load(environ)):
             yield Finding(
@@ -264,7 +263,7 @@ def check_retention(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_memory(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether long-term memory has users whom it can tell apart, where it is on."""
+    """Whether long-term memory, if it is on, can tell users apart."""
     if not MemorySettings.load(environ).on:
         return
     if AuthSettings.load(environ).on:
@@ -274,10 +273,10 @@ def check_memory(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:
-    """The default ports: free, used by the running service, or taken by somebody else."""
+    """The ports of the settings: free, used by the running service, or taken by somebody else."""
     running = running_service()
     ours = {one.url: one.name for one in running.agents} if running else {}
-    wanted = {SUPERVISOR: SUPERVISOR_PORT} | {one.name: one.port for one in entries if one.port}
+    wanted = {SUPERVISOR: supervisor_port()} | {one.name: one.port for one in entries if one.port}
     for name, port in wanted.items():
         user = ours.get(f"http://127.0.0.1:{port}")
         if user:

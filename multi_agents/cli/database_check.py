@@ -1,4 +1,4 @@
-"""What `doctor` says of the database: whether it can be used, and how much room each agent's tables take."""
+"""`doctor`'s check of the database: whether it can be used, and the size of each agent's tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MEGABYTE = 1_000_000
 
 
 async def check_database(environ: Mapping[str, str]) -> list[Finding]:
-    """The database that the settings name; nothing where they name none."""
+    """The database in the settings, if there is one."""
     settings = DatabaseSettings.load(environ)
     if settings.url is None:
         return []

@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from multi_agents.cli.help_screens import ending
 from multi_agents.cli.options import AgentsFile, Issuer, Json, OneAgent, Person, Yes
+
+ERASE_ENDING = ending(codes="2 if something was left: run the command again.", example="erase ann --dry-run")
 
 
 def erase(
@@ -25,9 +28,9 @@ def erase(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Erase all that the agents keep of one person: conversations, memories, authorisations and the API key.
+    """Erase all data that the agents store of one person: conversations, memories, authorisations and the API key.
 
-    Files: stop the service first. PostgreSQL: it may run.
+    With SQLite files, stop the service first. With PostgreSQL it may keep running.
     """
     from multi_agents.cli.commands.erase import Wanted, erase_person
     from multi_agents.cli.service.plan import AGENTS_FILE

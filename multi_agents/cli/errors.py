@@ -80,6 +80,9 @@ class AnswerLost(CliError):
     exit_code = ExitCode.TASK_FAILED
 
 
+UNASKED = "This command asks for confirmation, and there is no terminal. Add --yes to {} without asking."
+
+
 def unwritable_home(home: Path, error: OSError) -> StorageError:
     """The error for a data folder that cannot be used."""
     if is_full(error):

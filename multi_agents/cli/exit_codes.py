@@ -1,4 +1,4 @@
-"""What the exit code of `platform-engineer` tells. Programs may rely on the numbers."""
+"""The exit codes of `platform-engineer`. Programs may rely on the numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Every exit code; `EXIT_CODE_HELP` says the same in the words of `--help`."""
+    """Every exit code; `EXIT_CODE_HELP` lists them in the top `--help`."""
 
     OK = 0
     UNEXPECTED = 1
@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
 
 
 EXIT_CODE_HELP = (
-    "Exit codes: 0 ok · 1 unexpected error · 2 usage or settings · 3 service not reachable · "
+    "Exit codes: 0 ok · 1 unexpected error, or as a command says · 2 usage or settings, or as a command says · 3 service not reachable · "
     "4 the task failed or was rejected · 5 the agent needs input (--ask) · 6 the task was canceled · "
     "70 the module of an agent cannot be loaded · 130 interrupted by Ctrl-C · 143 ended by SIGTERM."
 )

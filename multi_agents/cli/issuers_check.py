@@ -1,4 +1,4 @@
-"""What `doctor` says of the identity providers: whether each answers with its keys."""
+"""`doctor`'s check of the identity providers: whether each answers with its keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SILENT = (
 
 
 async def check_issuers(environ: Mapping[str, str]) -> list[Finding]:
-    """Each provider of AUTH_ISSUERS; nothing where callers are not known by one."""
+    """Each provider of AUTH_ISSUERS; none if callers do not log in at one."""
     settings = AuthSettings.load(environ)
     if settings.mode is not AuthMode.OIDC:
         return []

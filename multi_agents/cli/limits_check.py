@@ -1,4 +1,4 @@
-"""What `doctor` says of settings that are read and change nothing, or less than they say."""
+"""`doctor`'s check of settings that have no effect, or less than their value suggests."""
 
 from __future__ import annotations
 

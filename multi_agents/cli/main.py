@@ -1,4 +1,4 @@
-"""`platform-engineer`: what each command takes. What it does stands in `commands/`, imported when it runs."""
+"""`platform-engineer`: the options of each command. Its code is in `commands/`, imported when it runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import typer
 from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.db_commands import db
-from multi_agents.cli.erase_command import erase
+from multi_agents.cli.erase_command import ERASE_ENDING, erase
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
+from multi_agents.cli.help_screens import Commands, Panel, ending
 from multi_agents.cli.memory_commands import memory
 from multi_agents.cli.options import AgentsFile, Json, Token, Url
 
-app = typer.Typer(
+app = Commands(
     name="platform-engineer",
     help="Chat with the platform engineer, run its service, and look after its agents.",
     epilog=EXIT_CODE_HELP,
@@ -25,21 +26,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
-app.add_typer(tasks, name="tasks")
-app.add_typer(conversations, name="conversations")
-app.add_typer(memory, name="memory")
-keys = typer.Typer(help="The API keys of the agents.", no_args_is_help=True)
-app.add_typer(keys, name="keys")
-agents = typer.Typer(
-    help="Show the agents: health, latency, version and skills; add foreign ones.",
+tasks = Commands(help="The tasks of an agent.", no_args_is_help=True)
+app.add_typer(tasks, name="tasks", rich_help_panel=Panel.DATA)
+app.add_typer(conversations, name="conversations", rich_help_panel=Panel.DATA)
+app.add_typer(memory, name="memory", rich_help_panel=Panel.DATA)
+keys = Commands(help="API keys of people and programs that call the agents.", no_args_is_help=True)
+app.add_typer(keys, name="keys", rich_help_panel=Panel.ADMIN)
+agents = Commands(
+    help="Show the agents: health, latency, version and skills; add agents that run elsewhere.",
     invoke_without_command=True,
-    epilog=EXIT_CODE_HELP,
+    epilog=ending(codes="3 if no agent answers."),
 )
-app.add_typer(agents, name="agents")
+app.add_typer(agents, name="agents", rich_help_panel=Panel.AGENTS)
 
-app.add_typer(db, name="db")
-app.command("erase", epilog=EXIT_CODE_HELP)(erase)
+app.add_typer(db, name="db", rich_help_panel=Panel.ADMIN)
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
 Port = Annotated[
@@ -67,20 +67,26 @@ def options(
     del version  # its callback has done the work
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(rich_help_panel=Panel.USE, epilog=ending(example='chat --ask "Which documents do you know?"'))
 def chat(
     conversation: Annotated[
-        str, typer.Argument(metavar="[ID]", help="With --resume: the beginning of a conversation's id.")
+        str,
+        typer.Argument(
+            metavar="--resume ID", help="Only with --resume: id of a conversation, or its first characters."
+        ),
     ] = "",
     *,
     url: Url = None,
     ask: Annotated[str | None, typer.Option("--ask", help="Ask this, print the answer, exit.")] = None,
-    context: Annotated[str, typer.Option("--context", help="Id of the conversation to go on with.")] = "",
+    context: Annotated[str, typer.Option("--context", help="Id of the conversation to continue.")] = "",
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an earlier conversation; without its ID list them.")
+        bool,
+        typer.Option(
+            "--resume", help="Continue an earlier conversation: --resume ID; without an ID, list them."
+        ),
     ] = False,
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only answers and failures.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only answers and failures.")] = False,
     downloads: Annotated[
         Path | None,
         typer.Option("--downloads", help="Folder for files of an answer; default: in the data folder."),
@@ -100,7 +106,7 @@ def chat(
     raise typer.Exit(command(asked))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(rich_help_panel=Panel.USE)
 def up(
     port: Port = None,
     agents_file: AgentsFile = None,
@@ -116,12 +122,14 @@ def up(
     raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE, supervisor)))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(rich_help_panel=Panel.USE)
 def web(
     port: Port = None,
     agents_file: AgentsFile = None,
     *,
-    unopened: Annotated[bool, typer.Option("--no-open", help="Only say where the page is.")] = False,
+    unopened: Annotated[
+        bool, typer.Option("--no-open", help="Print the address only; do not open a browser.")
+    ] = False,
 ) -> None:
     """Open the page in a browser; start the local service when none runs."""
     from multi_agents.cli.commands.web import web as command
@@ -131,7 +139,7 @@ def web(
     raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE), opened=not unopened))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(rich_help_panel=Panel.USE)
 def serve(
     target: Annotated[
         str, typer.Argument(metavar="NAME|module:Class", help="supervisor, an agent, or a class.")
@@ -140,13 +148,18 @@ def serve(
     port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = None,
     agents_file: AgentsFile = None,
 ) -> None:
-    """Become the server of one agent: this process is replaced."""
+    """Run one agent in the foreground until Ctrl-C."""
     from multi_agents.cli.commands.serve import serve as command
 
     raise typer.Exit(command(target, host, port, agents_file))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(
+    rich_help_panel=Panel.DATA,
+    epilog=ending(
+        codes="1 if a document was skipped.", example="ingest ./handbook https://example.com/runbook.html"
+    ),
+)
 def ingest(
     sources: Annotated[list[str], typer.Argument(metavar="PATH|URL…", help="Files, folders and addresses.")],
     agents_file: AgentsFile = None,
@@ -160,19 +173,19 @@ def ingest(
 
 @agents.callback()
 def agents_list(context: typer.Context, url: Url = None, as_json: Json = False) -> None:
-    """Show the agents: health, latency, version and skills; add foreign ones."""
+    """Show the agents: health, latency, version and skills; add agents that run elsewhere."""
     from multi_agents.cli.commands.agents import agents as command
 
     if context.invoked_subcommand is None:
         raise typer.Exit(command(url, as_json=as_json))
 
 
-@agents.command("add", epilog=EXIT_CODE_HELP)
+@agents.command("add")
 def agents_add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the supervisor calls it.")],
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where its card is read.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent at the supervisor.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of the agent, where its card is read.")],
     agents_file: AgentsFile = None,
-    force: Annotated[bool, typer.Option("--force", help="Add it although its card cannot be read.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Add it even if its card cannot be read.")] = False,
 ) -> None:
     """Add an A2A agent that runs elsewhere, by the address of its card."""
     from multi_agents.cli.commands.agents_file import add_agent as command
@@ -181,19 +194,19 @@ def agents_add(
     raise typer.Exit(command(name, url, agents_file or AGENTS_FILE, force=force))
 
 
-@agents.command("remove", epilog=EXIT_CODE_HELP)
+@agents.command("remove")
 def agents_remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the supervisor calls it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent at the supervisor.")],
     agents_file: AgentsFile = None,
 ) -> None:
-    """Take an agent from the list; files of a local one stay."""
+    """Remove an agent from the list; the files of a local one stay."""
     from multi_agents.cli.commands.agents_file import remove_agent as command
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     raise typer.Exit(command(name, agents_file or AGENTS_FILE))
 
 
-@app.command("new-agent", epilog=EXIT_CODE_HELP)
+@app.command("new-agent", rich_help_panel=Panel.AGENTS)
 def new_agent(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as jira.")],
 ) -> None:
@@ -203,32 +216,42 @@ def new_agent(
     raise typer.Exit(command(name))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(rich_help_panel=Panel.USE, epilog=ending(codes="0 if all is well · 2 if something is wrong."))
 def doctor(agents_file: AgentsFile = None, as_json: Json = False) -> None:
-    """Check Python, settings, model, data folder, ports and agents; exit 0 when all is well, else 2."""
+    """Check Python, settings, model, embeddings, MCP servers, data folder, start, retention, ports and agents."""
     from multi_agents.cli.commands.doctor import doctor as command
 
     raise typer.Exit(command(agents_file, as_json=as_json))
 
 
-@app.command("conformance", epilog=EXIT_CODE_HELP)
+@app.command(
+    "conformance",
+    rich_help_panel=Panel.AGENTS,
+    epilog=ending(codes="0 if no rule is broken · 1 if a rule is broken."),
+)
 def conformance(
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of any A2A agent.")],
-    ask: Annotated[str | None, typer.Option("--ask", help="What is said to it; default: Hello.")] = None,
+    ask: Annotated[
+        str | None, typer.Option("--ask", help="Text that is sent to the agent; default: Hello.")
+    ] = None,
     seconds: Annotated[
         float, typer.Option("--timeout", min=1, help="Longest wait for one answer, in seconds.")
     ] = 60,
     as_json: Json = False,
 ) -> None:
-    """Hold an A2A agent to the specification, from outside; exit 0 when it breaks no rule, else 1."""
+    """Test an A2A agent against the specification."""
     from multi_agents.cli.commands.conformance import conformance as command
 
     raise typer.Exit(command(url, ask, seconds, as_json=as_json))
 
 
-@tasks.command("list", epilog=EXIT_CODE_HELP)
+app.command("erase", rich_help_panel=Panel.ADMIN, epilog=ERASE_ENDING)(erase)
+
+
+@tasks.command("list")
 def tasks_list(
     url: Url = None,
+    token: Token = "",
     context: Annotated[str, typer.Option("--context", help="Only tasks of this conversation.")] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 50,
     as_json: Json = False,
@@ -236,84 +259,89 @@ def tasks_list(
     """List tasks, newest first."""
     from multi_agents.cli.commands.tasks import list_tasks
 
-    raise typer.Exit(list_tasks(url, context, limit, as_json=as_json))
+    raise typer.Exit(list_tasks(url, token, context, limit, as_json=as_json))
 
 
-@tasks.command("show", epilog=EXIT_CODE_HELP)
-def tasks_show(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
-    """Show a task as it stands, with its answer."""
+@tasks.command("show")
+def tasks_show(task_id: TaskId, url: Url = None, token: Token = "", as_json: Json = False) -> None:
+    """Show a task: its state and its answer."""
     from multi_agents.cli.commands.tasks import show_task
 
-    raise typer.Exit(show_task(url, task_id, as_json=as_json))
+    raise typer.Exit(show_task(url, token, task_id, as_json=as_json))
 
 
-@tasks.command("tree", epilog=EXIT_CODE_HELP)
-def tasks_tree(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
+@tasks.command("tree")
+def tasks_tree(task_id: TaskId, url: Url = None, token: Token = "", as_json: Json = False) -> None:
     """Draw a task and what it caused at other agents: states, durations, tokens."""
     from multi_agents.cli.commands.tasks import tree_of_task
 
-    raise typer.Exit(tree_of_task(url, task_id, as_json=as_json))
+    raise typer.Exit(tree_of_task(url, token, task_id, as_json=as_json))
 
 
-@tasks.command("cancel", epilog=EXIT_CODE_HELP)
-def tasks_cancel(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
+@tasks.command("cancel")
+def tasks_cancel(task_id: TaskId, url: Url = None, token: Token = "", as_json: Json = False) -> None:
     """Cancel a task."""
     from multi_agents.cli.commands.tasks import cancel_task
 
-    raise typer.Exit(cancel_task(url, task_id, as_json=as_json))
+    raise typer.Exit(cancel_task(url, token, task_id, as_json=as_json))
 
 
-@tasks.command("follow", epilog=EXIT_CODE_HELP)
-def tasks_follow(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
-    """Follow a task until it ends; the exit code tells how."""
+@tasks.command("follow")
+def tasks_follow(task_id: TaskId, url: Url = None, token: Token = "", as_json: Json = False) -> None:
+    """Follow a task until it ends; the exit code is that of its end."""
     from multi_agents.cli.commands.tasks import follow_task
 
-    raise typer.Exit(follow_task(url, task_id, as_json=as_json))
+    raise typer.Exit(follow_task(url, token, task_id, as_json=as_json))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(
+    rich_help_panel=Panel.ADMIN,
+    epilog=ending(example="login --url https://engineer.example.com --client-id platform-engineer"),
+)
 def login(
     url: Url = None,
     issuer: Annotated[
-        str, typer.Option("--issuer", help="The provider; default: what the agent names.")
+        str, typer.Option("--issuer", help="Address of the provider; default: the one that the agent names.")
     ] = "",
     client_id: Annotated[
         str,
-        typer.Option("--client-id", help="What the provider knows this program as; default: AUTH_CLIENT_ID."),
+        typer.Option(
+            "--client-id", help="Client ID of this program at the provider; default: AUTH_CLIENT_ID."
+        ),
     ] = "",
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="What is asked for; default: to use the agent and to approve."),
+        typer.Option("--scope", help="Scopes to request; default: to use the agent and to approve."),
     ] = None,
     audience: Annotated[
-        str, typer.Option("--audience", help="What the token is for, if the provider asks.")
+        str, typer.Option("--audience", help="Audience of the token, if the provider requires one.")
     ] = "",
 ) -> None:
-    """Log in at the OpenID provider of an agent, by a code that is entered in any browser."""
+    """Log in at the OpenID provider of an agent: you enter a code in any browser."""
     from multi_agents.cli.commands.login import Wanted
     from multi_agents.cli.commands.login import login as command
 
     raise typer.Exit(command(Wanted(url or "", issuer, client_id, tuple(scope or ()), audience)))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
+@app.command(rich_help_panel=Panel.ADMIN)
 def logout(url: Url = None) -> None:
-    """Forget the tokens of a login."""
+    """Log out: delete the stored tokens of --url."""
     from multi_agents.cli.commands.login import logout as command
 
     raise typer.Exit(command(url or ""))
 
 
-@keys.command("create", epilog=EXIT_CODE_HELP)
+@keys.command("create", epilog=ending(example="keys create ann --scope agent:supervisor:use --days 90"))
 def keys_create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the person or program.")],
     scope: Annotated[
         list[str] | None,
         typer.Option("--scope", help="What it allows, such as agent:rag:use; default: use and approve."),
     ] = None,
-    tenant: Annotated[str, typer.Option("--tenant", help="Where its owner belongs.")] = "",
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant of the person.")] = "",
     days: Annotated[
-        float, typer.Option("--days", min=0, max=36_500, help="How long it is taken; 0 for ever.")
+        float, typer.Option("--days", min=0, max=36_500, help="Days until the key expires; 0: never.")
     ] = 0,
     as_json: Json = False,
 ) -> None:
@@ -323,7 +351,7 @@ def keys_create(
     raise typer.Exit(create_key(name, scope or [], tenant, days, as_json=as_json))
 
 
-@keys.command("list", epilog=EXIT_CODE_HELP)
+@keys.command("list")
 def keys_list(as_json: Json = False) -> None:
     """List the API keys: names, scopes, tenants and ends."""
     from multi_agents.cli.commands.keys import list_keys
@@ -331,16 +359,16 @@ def keys_list(as_json: Json = False) -> None:
     raise typer.Exit(list_keys(as_json=as_json))
 
 
-@keys.command("service", epilog=EXIT_CODE_HELP)
+@keys.command("service")
 def keys_service() -> None:
-    """Make a key with which a supervisor signs for its agents, as two settings: for it, and for them."""
+    """Print a new key pair: AUTH_SERVICE_KEY for the supervisor and AUTH_SERVICE_PUBLIC_KEY for its agents."""
     from multi_agents.cli.commands.keys import make_service_key
 
     raise typer.Exit(make_service_key())
 
 
-@keys.command("revoke", epilog=EXIT_CODE_HELP)
-def keys_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is.")]) -> None:
+@keys.command("revoke")
+def keys_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the key.")]) -> None:
     """Delete an API key; it is refused from the next request on."""
     from multi_agents.cli.commands.keys import revoke_key
 

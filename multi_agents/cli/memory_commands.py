@@ -6,53 +6,53 @@ from typing import Annotated
 
 import typer
 
-from multi_agents.cli.exit_codes import EXIT_CODE_HELP
+from multi_agents.cli.help_screens import Commands
 from multi_agents.cli.options import Json, Token, Url, Yes
 
-memory = typer.Typer(
-    help="What an agent remembers of you beyond a conversation, and how it is forgotten.",
+memory = Commands(
+    help="List, search, add and forget what an agent remembers about you beyond a conversation.",
     no_args_is_help=True,
 )
 
 
-@memory.command("list", epilog=EXIT_CODE_HELP)
+@memory.command("list")
 def memory_list(url: Url = None, token: Token = "", as_json: Json = False) -> None:
-    """List what is remembered of you, oldest first."""
+    """List what is remembered about you, oldest first."""
     from multi_agents.cli.commands.memory import ask_memories
     from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
 
     raise typer.Exit(ask_memories(url, token, MemoryAsked(MemoryAction.LIST), as_json=as_json))
 
 
-@memory.command("search", epilog=EXIT_CODE_HELP)
+@memory.command("search")
 def memory_search(
     words: Annotated[str, typer.Argument(metavar="WORDS", help="What to search for.")],
     url: Url = None,
     token: Token = "",
     as_json: Json = False,
 ) -> None:
-    """Search what is remembered of you, best first: facts, rules and what your conversations were about."""
+    """Search what is remembered about you, best first: facts, rules and topics of your conversations."""
     from multi_agents.cli.commands.memory import ask_memories
     from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
 
     raise typer.Exit(ask_memories(url, token, MemoryAsked(MemoryAction.SEARCH, words), as_json=as_json))
 
 
-@memory.command("add", epilog=EXIT_CODE_HELP)
+@memory.command("add")
 def memory_add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")],
     url: Url = None,
     token: Token = "",
     as_json: Json = False,
 ) -> None:
-    """Have something remembered, without a model."""
+    """Add a memory yourself; no model request is made."""
     from multi_agents.cli.commands.memory import ask_memories
     from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
 
     raise typer.Exit(ask_memories(url, token, MemoryAsked(MemoryAction.ADD, text), as_json=as_json))
 
 
-@memory.command("forget", epilog=EXIT_CODE_HELP)
+@memory.command("forget")
 def memory_forget(
     which: Annotated[
         str, typer.Argument(metavar="WHICH", help="Its number or id in the list; `all` for everything.")

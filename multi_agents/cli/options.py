@@ -11,8 +11,8 @@ Url = Annotated[
     str | None, typer.Option("--url", help="Address of an A2A agent; default: the local service.")
 ]
 Token = Annotated[str, typer.Option("--token", help="API key or token; default: PLATFORM_ENGINEER_TOKEN.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output instead of text.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 AgentsFile = Annotated[
     Path | None, typer.Option("--agents-file", help="List of the agents; default: agents/agents.yaml.")
 ]

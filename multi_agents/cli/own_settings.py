@@ -35,12 +35,12 @@ class OwnSettings:
         return {**environ, **self.env}
 
     def problem(self, sentence: str) -> str:
-        """A sentence about one of these settings, which says where it is set."""
+        """A sentence about one of these settings that names its file."""
         return f"In {self.file}, env of {self.agent}: {sentence}"
 
 
 def own_settings(agents_file: Path, environ: Mapping[str, str]) -> tuple[OwnSettings, ...]:
-    """The processes with settings of their own; none where `SUB_AGENTS` replaces the file.
+    """The processes with settings of their own; none if `SUB_AGENTS` replaces the file.
 
     Raises:
         SettingsError: The file is wrong, or a value names a variable that is not set.

@@ -47,7 +47,7 @@ def _told(error: PlatformError, *, as_json: bool) -> ExitCode:
 
 
 def _print_if_there_is_room(value: dict[str, str]) -> None:
-    """Print it; where that is what is full, lose what standard output still holds: the end of the process would fail to write it."""
+    """Print the line. If the disk of standard output is full, discard its buffer, so that the flush at exit cannot fail."""
     try:
         print_json(value)
     except OSError as error:

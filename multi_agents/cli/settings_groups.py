@@ -1,4 +1,4 @@
-"""All settings, the agents' own included, so that a wrong value or name is told before anything is started."""
+"""All settings, including the agents' own, so that a wrong value or name is reported before anything starts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INDEX = "utils.settings_index"
 
 @dataclass(frozen=True, slots=True)
 class OfAgents:
-    """What the settings of the agents are called, and which are wrong.
+    """The names of the agents' settings, and the wrong ones.
 
     Attributes:
         names: Their variables.
@@ -110,7 +110,7 @@ def unknown_settings(names: frozenset[str]) -> Iterator[Unknown]:
 
 
 def unknown_own_settings(names: frozenset[str], own: Iterable[OwnSettings]) -> Iterator[Unknown]:
-    """Names under `env` of an agent that no setting has; nothing where `names` of the agents are not known."""
+    """Unknown settings under `env` of an agent; none if the `names` of the agents' settings are unknown."""
     known = names | names_of(shared_groups()) | set(COMPOSE)
     for one in own if names else ():
         for unknown in unknown_names(one.env, known):

@@ -1,4 +1,4 @@
-"""What `doctor` says of a start: each process of the service checks its own settings by the code that a start runs."""
+"""`doctor`'s check of a start: each process of the service checks its own settings with the code that a start runs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _lines(child: Child) -> list[str]:
 
 
 def findings_of(said: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    """The findings from what each process printed. A sentence that several have is told once. Pure."""
+    """The findings from the output of each process. A sentence of several processes is reported once. Pure."""
     wrong: dict[str, list[str]] = {}
     unknown: dict[str, str] = {}
     for name, lines in said.items():

@@ -82,7 +82,7 @@ def renewed(content: bytes, codec: Codec) -> bytes:
 
 
 def _read(typed: str, codec: Codec) -> str:
-    """What was typed; nothing where no key reads it."""
+    """The typed lines; empty if no key decrypts them."""
     with suppress(StorageUnreadable):
         return codec.decrypt_text(typed, PLACE)
     return ""

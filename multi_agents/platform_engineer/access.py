@@ -1,4 +1,4 @@
-"""What proves to each sub-agent who asks: a token that we sign, one that the provider exchanges, or nothing."""
+"""The credentials for each sub-agent: a token that we sign, one that the provider exchanges, or none."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Access:
         self._credentials: Mapping[str, Credentials] = self._made(name, entries, settings)
 
     def credentials(self, agent: str) -> Credentials | None:
-        """What goes with the requests to an agent; `None` where nothing does."""
+        """The credentials for requests to an agent; `None` if there are none."""
         return self._credentials.get(agent)
 
     async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
-        """Exchange the token of the one who sent a message, for all agents at once, before the turn of the message begins."""
+        """Exchange the sender's token for all agents at once, before the turn of the message begins."""
         if self._exchange is None:
             return
         exchange = self._exchange
@@ -68,7 +68,7 @@ class Access:
         self._held.hold(reference_of(task_id), found)
 
     def of(self, task_id: str) -> Found | None:
-        """What the turn of a task was given that begins now."""
+        """The tokens for the turn of a task that begins now."""
         return self._held.of(reference_of(task_id))
 
     def drop(self, task_id: str, found: Found | None) -> None:

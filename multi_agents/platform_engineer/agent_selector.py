@@ -1,4 +1,4 @@
-"""Selects the sub-agents that a model is offered, where there are more than it can tell apart.
+"""Selects the sub-agents to offer to the model, if there are more than it can tell apart.
 
 The agents that fit the conversation best stay, by words in common with their descriptions and
 examples; rare words count more. Those that the conversation used already always stay.

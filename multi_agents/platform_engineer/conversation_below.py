@@ -1,4 +1,4 @@
-"""What becomes of a conversation at the agents that were told of it: they forget it, or delete it."""
+"""Makes the sub-agents that know a conversation forget or delete it."""
 
 from __future__ import annotations
 

@@ -84,9 +84,9 @@ class DelegationInput(BaseModel):
 class Delegation:
     """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
 
-    `me` is the name and the address of the agent that delegates; `shares` is what each agent is told, nothing
-    where it stands not in it, and `own` are those of ours; `files` gives the model what it reads of their files; `key` makes
-    the secrets of answers.
+    `me` is the name and the address of the delegating agent; `shares` says what is shared with each agent (nothing with
+    an agent that is missing), and `own` are our own agents; `files` gives the model the files that it can read; `key`
+    makes the secrets of answers.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Delegation:
         return [self._tool(agent) for agent in self._registry.known]
 
     def came_up(self, name: str) -> None:
-        """An agent that was down was seen to be up: the next call is let through."""
+        """Record that an agent is up again: the next call is let through."""
         if name in self._lines:
             self._lines[name].try_now()
 
@@ -131,7 +131,7 @@ class Delegation:
     async def until_reached(
         self, request: AgentRequest
     ) -> AsyncGenerator[DelegationProgress | InputRequired, None]:
-        """Wait for the agents that wait for the user's answer while they restart; ask again where one does not come back."""
+        """Wait while agents restart that wait for the user's answer; ask again if one does not come back."""
         waiting = await self.waiting(request.task_id)
         names = {record.agent for record in waiting}
         while missing := await self._registry.missing(names):

@@ -1,4 +1,4 @@
-"""What a remote agent is told besides its sub-task, and whether the sub-task would go round in circles."""
+"""Decides which context a remote agent gets with its sub-task, and whether the delegation would be a loop."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class DelegationScopes:
         self._key = key
 
     def secret(self, kept: DelegationRecord) -> str:
-        """What shows the agent that all messages of a delegation come from us; the same after a restart."""
+        """The secret that shows the agent that all messages of a delegation come from us; the same after a restart."""
         return nonce_for(self._key, kept.agent, kept.id)
 
     def circular(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
-        """Why the request is not delegated: it would go round in circles. Empty where it would not."""
+        """Why the request is not delegated if it would be a loop; otherwise empty."""
         card = self._registry.get(name).card
         interfaces = card.supported_interfaces if card is not None else ()
         following = hop(name, interfaces[0].url, text) if interfaces else Hop(name, "")
@@ -72,7 +72,7 @@ class DelegationScopes:
     def kept_back(
         self, name: str, text: str, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest]
     ) -> str:
-        """Why a foreign agent is not told a request, after the user was asked where that is needed. Empty where it is."""
+        """Why a foreign agent does not get a request, after asking the user if needed. Empty if it gets it."""
         messages, shares = runtime.state["messages"], self._shares.get(name, Shares.NOTHING)
         if not leaving.asks_first(name, messages, cause.call_id, shares, self.is_own):
             return ""
@@ -99,7 +99,7 @@ class DelegationScopes:
         runtime: ToolRuntime[AgentRequest],
         seconds: float,
     ) -> DelegationContext | None:
-        """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
+        """The context that the configuration lets the agent have with its sub-task; `None` for an agent that takes none."""
         shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
         if card is None or not takes_delegation_context(card, shares):
             return None

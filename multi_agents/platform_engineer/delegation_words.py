@@ -1,4 +1,4 @@
-"""What is said of a delegation: to the user and to the model. Pure but for what a loop reports."""
+"""The sentences about a delegation for the user and for the model. Pure, except that a loop is logged."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def not_made(
 
 
 def description_of(agent: SubAgent) -> str:
-    """What a model reads of an agent. The agent's own words are quoted: they are data."""
+    """The description of an agent for the model. The agent's own words are quoted, because they are untrusted data."""
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'

@@ -1,4 +1,4 @@
-"""What the supervisor's card says of the agents behind it, for whoever shows them to a person."""
+"""The descriptions of the sub-agents on the supervisor's card, for clients that show them to a person."""
 
 from __future__ import annotations
 

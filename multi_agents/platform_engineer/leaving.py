@@ -1,7 +1,7 @@
-"""What a foreign agent would be told after the conversation has read results of our own or of an MCP server: the user sees it first. Pure.
+"""The user's approval of what a foreign agent would get once the conversation has read results of our own agents or of an MCP server. Pure.
 
-Who wrote what the model has read cannot be seen in it, and a model may obey what it reads. So it is the kind of agent or
-tool that counts, whose result stands in the conversation, and never a text.
+A text does not show who wrote it, and a model may obey a text that it reads. So the decision depends on the kind of
+agent or tool whose result is in the conversation, never on a text.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def asks_first(
 
 
 def digest_of(name: str, text: str) -> str:
-    """What a yes to this request, to this agent, is bound to."""
+    """The digest to which a yes to this request, to this agent, is bound."""
     return hashlib.sha256(json.dumps([name, text]).encode()).hexdigest()
 
 
 def question_of(name: str, text: str, origin: str) -> Question | None:
-    """What the user is asked; `None` where the request is too long to be shown."""
+    """What the user is asked; `None` if the request is too long to be shown."""
     shown = written_out(text)
     parts = (
         _QUESTION.format(agent=name),

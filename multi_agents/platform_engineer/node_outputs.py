@@ -1,4 +1,4 @@
-"""What finished delegations returned, in the graph's state by agent and task, and how later requests quote it.
+"""The results of finished delegations, in the graph's state by agent and task, and how later requests quote them.
 
 `{result:github.2}` in a request is replaced by the text that the agent `github` returned for the second request to it in this
 conversation, `{result:github.2.data}` by its data as JSON. An unknown reference is replaced by nothing. Pure.
@@ -41,7 +41,7 @@ HOW_TO_QUOTE = (
 
 
 class NodeOutput(TypedDict):
-    """What one delegation returned.
+    """The result of one delegation.
 
     Attributes:
         text: The text, as the model saw it.

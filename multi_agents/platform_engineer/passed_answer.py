@@ -1,4 +1,4 @@
-"""Ends a turn with a sub-agent's own answer, where the supervisor could only say it a second time.
+"""Ends a turn with a sub-agent's own answer, if the supervisor could only repeat it.
 
 That is so where one agent of ours did all of the request in the user's own words. Everything else is put into words by
 the supervisor.
@@ -46,7 +46,7 @@ def whole_answer(task: TaskView, *, own: bool, asked: bool) -> dict[str, bool]:
 
 
 class PassedAnswer(AgentMiddleware[Any, Any]):
-    """Before the model would be asked to put a result into words: takes it as the answer where it is one."""
+    """Takes a result as the answer if it is one, instead of a model request that would put it into words."""
 
     async def awrap_model_call(
         self,
@@ -63,7 +63,7 @@ class PassedAnswer(AgentMiddleware[Any, Any]):
 
 
 def passed_answer(messages: Sequence[BaseMessage], state: Mapping[str, Any]) -> AIMessage | None:
-    """The answer that a turn ends with, in a sub-agent's words; `None` where the supervisor writes it. Pure.
+    """The final answer of a turn in a sub-agent's words; `None` if the supervisor writes it. Pure.
 
     Standing constraints are the supervisor's to keep: no sub-agent knows them.
     """

@@ -41,11 +41,11 @@ def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAd
 
 
 BROKEN = "The stream of this answer broke, and the agent's task shows no answer by itself: some of it may be missing."
-"""What the model is told where the words are those of such a stream."""
+"""The note for the model if the words are those of such a stream."""
 
 
 def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | list[str | dict[str, Any]]:
-    """What the model is given of a remote task: its words, and the files that it takes.
+    """The part of a remote task for the model: its text, and the files that the model accepts.
 
     Args:
         task: The remote task.
@@ -63,11 +63,11 @@ def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | li
 
 
 def in_words(task: TaskView) -> dict[str, str]:
-    """The mark of a result with files: what it says besides them. The files are listed below the answer by whoever publishes it."""
+    """The mark of a result with files: its text without them. The publisher of the answer lists the files below it."""
     return {IN_WORDS: task.words} if 0 < len(task.files) <= MOST_FILES and task.words else {}
 
 
 def _too_many(task: TaskView) -> str:
-    """What the model is told where not all files are passed on; empty where they are."""
+    """The note for the model if not all files are passed on; otherwise empty."""
     count = len(task.files)
     return f"The user is given the first {MOST_FILES} of these {count} files." if count > MOST_FILES else ""

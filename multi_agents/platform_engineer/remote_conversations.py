@@ -33,9 +33,10 @@ class RemoteConversations:
     async def held(self, kept: DelegationRecord) -> AsyncIterator[DelegationRecord]:
         """Hold the remote conversation of a delegation, which is returned as it is to be sent there.
 
-        One that was sent stays where it is. A new one goes into the conversation's own context at the agent, or into one of
-        its own where a question may be open there, which its message would end. That is known only once nobody else is in
-        the context: of two calls in one reply, the first may ask while the second waits for its turn.
+        A delegation that was sent stays in its context. A new one uses the conversation's context at the agent, or a
+        context of its own if a question may be open there, because its message would end that question. This is known
+        only when no other call uses the context: of two calls in one reply, the first may ask while the second waits
+        for its turn.
         """
         while True:
             async with self._turns.of((kept.thread_id, kept.context_id)):

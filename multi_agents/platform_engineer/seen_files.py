@@ -1,4 +1,4 @@
-"""Which files of a sub-agent's result the supervisor's model is shown: those that it takes, fetched where they stand at an address."""
+"""The files of a sub-agent's result for the supervisor's model: those that it accepts, fetched if they are given as a URL."""
 
 from __future__ import annotations
 

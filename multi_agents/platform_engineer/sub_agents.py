@@ -19,7 +19,7 @@ _AGENTS_FILE = Path(__file__).parents[2] / "agents" / "agents.yaml"
 
 
 def sub_agents(settings: SubAgentSettings, trust: TrustSettings) -> tuple[AgentEntry, ...]:
-    """The sub-agents, each with its address, with what it is told, and whose it is.
+    """The sub-agents, each with its address, what is shared with it, and its trust.
 
     Raises:
         SettingsError: A variable or the file is malformed.

@@ -10,7 +10,7 @@ from utils.events import Usage, UsageReported
 
 
 def usage_since(counted: Mapping[str, Any], told: UsageReported | None) -> UsageReported:
-    """What a remote task used since it was counted last: a task tells its total after each question."""
+    """The usage of a remote task since the last count: a task reports its total after each question."""
     before = parse_usage(counted)
     known = before.by_agent if before else {}
     now = told.by_agent if told else {}

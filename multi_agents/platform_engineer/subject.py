@@ -1,7 +1,7 @@
 """Decides whether a reply answers the pending question or starts another request.
 
-A rule decides where it can. Where it cannot, a language model is asked, if one is configured. No
-kinds of parameters are built in: the rule looks at the form of the reply, not at what it is about.
+A rule decides if it can; otherwise a language model does, if one is configured. The rule has no built-in kinds of
+parameters: it looks at the form of the reply, not at its subject.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class Subject(Enum):
-    """What a reply is."""
+    """The kinds of replies."""
 
     ANSWER = "answer"
     OTHER = "other"
@@ -62,7 +62,7 @@ class _Verdict(BaseModel):
 
 
 def judge(question: str, reply: str, data: Sequence[Mapping[str, Any]] = ()) -> Subject:
-    """What the reply is, as far as its form tells. Pure."""
+    """The kind of the reply, as far as its form shows it. Pure."""
     if data or not reply.strip():
         return Subject.ANSWER
     if _GIVES_UP.match(reply):
@@ -79,7 +79,7 @@ def judge(question: str, reply: str, data: Sequence[Mapping[str, Any]] = ()) -> 
 async def is_other_subject(
     question: str, reply: str, data: Sequence[Mapping[str, Any]], model: BaseChatModel | None
 ) -> bool:
-    """Whether the reply begins something else; an unsure case is another subject where no model can tell."""
+    """Whether the reply changes the subject. Without a model to decide, an unsure case counts as another subject."""
     verdict = judge(question, reply, data)
     if verdict is not Subject.UNSURE or model is None:
         return verdict is not Subject.ANSWER

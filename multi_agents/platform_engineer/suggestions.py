@@ -1,8 +1,8 @@
 """Suggests likely next requests that the agents of this turn can answer. Pure.
 
-Candidates are the examples on the cards of the agents that were asked. A name of the form a/b in one
-is replaced by the one that was spoken of. Numbers, files and the like are not invented: an example
-that holds one that nobody said is left out.
+Candidates are the examples on the cards of the agents that took part. A name of the form a/b in an example is replaced
+by the one from the conversation. Numbers, files and the like are not invented: an example with one that does not occur
+in the conversation is left out.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most
 
 
 def foretold(text: str, done: Sequence[PlanStep], known: Iterable[SubAgent]) -> SuggestionsReady | None:
-    """What is offered after an answer, where anything is.
+    """The suggestions after an answer, if there are any.
 
     Args:
         text: The user's request.

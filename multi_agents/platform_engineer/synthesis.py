@@ -1,4 +1,4 @@
-"""The prompt for an answer where the conversation no longer fits the model: a few remarks, the request, the results. Pure."""
+"""The prompt for an answer if the conversation no longer fits the model: a few remarks, the request, the results. Pure."""
 
 from __future__ import annotations
 

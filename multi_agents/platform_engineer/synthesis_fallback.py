@@ -36,7 +36,7 @@ _WHATEVER_ITS_SIZE = (AuthFailed, ModelUnavailable, RateLimited)
 
 
 class SynthesisFallback(AgentMiddleware[Any, Any]):
-    """Answers from the results where the conversation cannot be answered: with a small prompt, else without a model.
+    """Answers from the results if the conversation cannot be answered: with a small prompt, otherwise without a model.
 
     It stands outside of the recovery of model calls: what comes here is past every other remedy.
 
@@ -54,7 +54,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | AIMessage:
-        """Let the model answer; where it fails and something was found, answer from that.
+        """Let the model answer; if it fails, answer from the results so far, if there are any.
 
         Raises:
             PlatformError: The model failed, and nothing was found that could be told.

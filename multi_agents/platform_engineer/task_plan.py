@@ -48,7 +48,7 @@ def delegations_of(answer: AIMessage, agents: Collection[str]) -> list[Call]:
 
 
 def delegations_left(messages: Sequence[BaseMessage], agents: Collection[str]) -> list[Call]:
-    """The delegations of the model's last answer, where it is not known that all of them are over."""
+    """The delegations of the model's last answer, unless all of them are known to be over."""
     for message in reversed(messages):
         if message.type == "ai":
             return delegations_of(cast("AIMessage", message), agents)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LED_AWAY = (
-    "The embedding server sends requests on to another address, which would get the key and the texts. Set its address to where it "
-    "leads, if that is right."
+    "The embedding server redirects to another host. The redirect was not followed, because your key and the texts would go there. "
+    "If that host is right, set it as the server's address."
 )
 BATCH = 256
 """Texts per request: providers accept up to 2,048 (OpenAI, Azure); passages of 256 tokens stay under their token limit."""

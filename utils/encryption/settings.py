@@ -47,5 +47,5 @@ class EncryptionSettings(EnvSettings):
         try:
             return self.keys_file.read_text(encoding="ascii")
         except (OSError, ValueError) as error:
-            text = f"{FILE_VARIABLE} names no file with keys that this process can read."
+            text = f"The file in {FILE_VARIABLE} cannot be read, or holds no keys."
             raise SettingsError(FILE_VARIABLE, text) from error

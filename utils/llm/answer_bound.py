@@ -10,8 +10,8 @@ LARGEST_STREAM = 64 * 1024 * 1024
 """Bytes of one streamed answer: the longest that models write, 128,000 tokens, in chunks of four hundred bytes come to 50 MiB."""
 
 ENDLESS = (
-    "The model's server sent more than is taken as one answer. It is broken, or no server of a model: check its address, and "
-    "the gateway or proxy in between."
+    "The model server's answer is larger than the limit, so it was dropped. Check the model's address and any gateway or proxy "
+    "in between: the server may be faulty, or may not be a model server."
 )
 
 

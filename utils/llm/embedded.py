@@ -33,7 +33,8 @@ from utils.messages.text import message_text
 
 OFFLINE_NOTICE = (
     "This answer comes from the offline model, which routes requests and quotes what the tools return; it writes no text "
-    "of its own. For a language model, set LLM_PROVIDER and the provider's key in .env (see docs/configuration.md)."
+    "of its own. For a language model, set LLM_PROVIDER, LLM_MODEL and the provider's key in .env: "
+    "docs/offline-model.md#use-a-language-model"
 )
 CHARACTERS_PER_TOKEN = 4
 """English text has about four characters to a token; the model has no tokens of its own to count."""

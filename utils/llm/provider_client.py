@@ -10,8 +10,8 @@ from utils.llm.web_page import refuse_web_pages
 from utils.net.web_client import forget_cookies, leads_away
 
 LED_AWAY = (
-    "The model's server sends requests on to another address, which would get the key and the conversation. Set the address of the "
-    "model to where it leads, if that is right; a gateway or proxy in between may want a login."
+    "The model server redirects to another host. The redirect was not followed, because your key and the conversation would go "
+    "there. If that host is right, set it as the model's address. Otherwise check whether a gateway or proxy asks for a login."
 )
 
 

@@ -76,7 +76,7 @@ class Bound:
         """Put the bound on a response whose body was not read yet.
 
         Raises:
-            httpx.DecodingError: It is packed in a way that was not asked for.
+            httpx.DecodingError: It uses a compression that was not requested.
         """
         headers = response.headers
         packed = _packed(headers.get("content-encoding", ""), response.request)
@@ -103,7 +103,7 @@ def _packed(said: str, request: httpx.Request) -> str:
     """How a body is packed; empty where it is not. Names that httpx does not know mean nothing, as there."""
     names = [name for each in said.split(",") if (name := each.strip().lower()) in _PACKED | _UNASKED]
     if len(names) > 1 or _UNASKED & set(names):
-        raise httpx.DecodingError("The body is packed in a way that was not asked for.", request=request)
+        raise httpx.DecodingError("The response uses a compression that was not requested.", request=request)
     return names[0] if names else ""
 
 
@@ -145,7 +145,7 @@ class _Unpacker:
         """What a piece of the packed body brings.
 
         Raises:
-            httpx.DecodingError: It is not packed as was told.
+            httpx.DecodingError: It is not compressed as its Content-Encoding says.
         """
         full = True
         while (data or full) and not self._zlib.eof:
@@ -160,7 +160,9 @@ class _Unpacker:
             return self._zlib.decompress(data, PIECE)
         except zlib.error as error:
             if not bare:
-                raise httpx.DecodingError("The body is not packed as was told.") from error
+                raise httpx.DecodingError(
+                    "The response is not compressed as its Content-Encoding says."
+                ) from error
             self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
             return self._next(data)
 

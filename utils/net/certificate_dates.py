@@ -25,9 +25,9 @@ class Dates(NamedTuple):
     def wrong(self, now: datetime) -> str:
         """Why clients refuse it at a moment; empty where they do not. Pure."""
         if now >= self.ends:
-            return f"the certificate of {self.setting} has expired on {_day(self.ends)}: clients refuse it. {RENEW}"
+            return f"the certificate of {self.setting} expired on {_day(self.ends)}, so clients reject it. {RENEW}"
         if now < self.begins:
-            return f"the certificate of {self.setting} is not valid before {_day(self.begins)}: clients refuse it. See the clock."
+            return f"the certificate of {self.setting} is not valid until {_day(self.begins)}, so clients reject it. Check the system clock."
         return ""
 
     def soon(self, now: datetime) -> str:
@@ -37,7 +37,7 @@ class Dates(NamedTuple):
         return f"the certificate of {self.setting} expires on {_day(self.ends)}, in {(self.ends - now).days} days. {RENEW}"
 
 
-RENEW = "Renew it, and restart what is served with it."
+RENEW = "Renew it, then restart the processes that use it."
 
 
 def dates_of(setting: str, file: Path | None) -> list[Dates]:
@@ -53,7 +53,7 @@ def dates_of(setting: str, file: Path | None) -> list[Dates]:
     try:
         first = load_pem_x509_certificates(read(setting, file))[0]
     except (ValueError, IndexError) as error:
-        raise SettingsError(setting, f"{setting} names a file without a certificate as PEM.") from error
+        raise SettingsError(setting, f"The file in {setting} holds no certificate in PEM form.") from error
     return [Dates(setting, first.not_valid_before_utc, first.not_valid_after_utc)]
 
 

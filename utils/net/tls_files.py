@@ -48,9 +48,7 @@ class PairNames(NamedTuple):
         try:
             context.load_cert_chain(*pair, password=lambda: "")
         except (OSError, ValueError) as error:
-            text = (
-                f"{self.certificate} and {self.key} are no certificate and its key without password, as PEM."
-            )
+            text = f"{self.certificate} and {self.key} must name a certificate and its private key in PEM form, without a password."
             raise SettingsError(self.certificate, text) from error
 
 
@@ -63,7 +61,7 @@ def read(name: str, path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise SettingsError(name, f"{name} names a file that cannot be read.") from error
+        raise SettingsError(name, f"The file in {name} cannot be read.") from error
 
 
 def add_authorities(context: ssl.SSLContext, name: str, path: Path) -> bytes:
@@ -76,5 +74,5 @@ def add_authorities(context: ssl.SSLContext, name: str, path: Path) -> bytes:
     try:
         context.load_verify_locations(cadata=found.decode("ascii"))
     except (OSError, ValueError) as error:
-        raise SettingsError(name, f"{name} names a file without certificates as PEM.") from error
+        raise SettingsError(name, f"The file in {name} holds no certificates in PEM form.") from error
     return found

@@ -1,8 +1,8 @@
 """Gives the conversations of one owner to another: in the files of an agent's folder, or in its schema.
 
-Whoever owns a conversation is part of the key of all that is stored of it, so each of these keys is replaced, and what is
-encrypted for its place is encrypted for the new one. The tasks are
-last: where the process is killed before, the conversations are still the old owner's, and the next run moves the rest.
+The owner of a conversation is part of the key of all its stored data. So each of these keys is replaced, and values
+that are encrypted for their place are encrypted for the new one. The tasks come last: if the process is killed before,
+the conversations still belong to the old owner, and the next run moves the rest.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Contexts = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What the conversations of an agent have at other agents, which know nobody's tenant while callers are unknown.
+    """The parts of an agent's conversations at other agents, which know no tenant of a caller without authentication.
 
     Attributes:
         theirs: What belongs to conversations of the new owner, with those that are moved.
@@ -79,7 +79,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is moved.
+    """The data that an adoption moves.
 
     Attributes:
         tasks: The tasks of each conversation, by context id.
@@ -139,12 +139,12 @@ class Move:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What stands for the marks."""
+        """The values of the placeholders."""
         return (*self.to.values(), *self.where.values())
 
 
 def moves(plan: Plan, heir: Heir) -> list[Move]:
-    """What is moved, in order. Pure."""
+    """The moves, in order. Pure."""
     found: list[Move] = []
     for context, tasks in plan.tasks.items():
         before, after = (heir.thread_of(owner, context) for owner in (heir.before, heir.after))

@@ -15,7 +15,7 @@ LARGEST = 256 * 2**20
 
 
 async def compact(path: Path, *, largest: int = LARGEST) -> None:
-    """Rewrite a file and empty its write-ahead log; nothing where there is none. Its writers wait meanwhile.
+    """Rewrite a file and empty its write-ahead log, if the file exists. Its writers wait until this is done.
 
     A file larger than `largest` bytes is not rewritten: what is deleted is overwritten in it all the same
     (`secure_delete`), and its space is used again.

@@ -169,7 +169,7 @@ class Database:
             self._thread = None
 
     def submit(self, work: Work[Result]) -> asyncio.Future[Result]:
-        """Queue a write without waiting; writes run in the order in which they are queued, also those that nobody waits for.
+        """Queue a write without waiting. All writes run in the order in which they are queued, even if their results are not awaited.
 
         Raises:
             StorageError: The database is closed.

@@ -1,4 +1,4 @@
-"""What it means that SQLite failed: a sentence for the user while a process runs, and for an operator when it starts."""
+"""Maps failures of SQLite to a sentence: for the user while a process runs, for the operator when it starts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def unopened(path: SqliteFile, error: Exception) -> StorageError:
 
 
 def failed(path: SqliteFile, error: Exception) -> StorageError:
-    """The error of a read or a write that SQLite failed: a user is told what to do, an operator which file it is."""
+    """The error for a failed read or write of SQLite: a sentence for the user, and one for the operator that names the file."""
     name = _name_of(path)
     if is_full(error):
         return StorageFull()
@@ -77,7 +77,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def is_held(error: BaseException) -> bool:
-    """Whether another connection held the file for longer than SQLite was told to wait."""
+    """Whether another connection held the file for longer than SQLite's time-out."""
     return _code(error) == sqlite3.SQLITE_BUSY
 
 

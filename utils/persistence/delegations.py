@@ -51,7 +51,7 @@ ABANDONED = "abandoned"
 
 @dataclass(frozen=True, slots=True)
 class DelegationRecord:
-    """One delegation to a remote agent, in the state last seen.
+    """One delegation to a remote agent, in its last known state.
 
     Attributes:
         id: Id of its first message; derived from its cause, so that the same tool call has the same delegation.
@@ -113,12 +113,12 @@ class DelegationStore:
         return await self._find("parent_task_id = ? AND state != ?", parent_task_id, ABANDONED)
 
     async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
-        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
+        """The open delegations of a conversation to the agent, oldest first: it works, or waits for the user."""
         where = "thread_id = ? AND agent = ? AND state IN (?, ?)"
         return await self._find(where, thread_id, agent, WORKING, WAITING)
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
-        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+        """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
 
         def write(connection: sqlite3.Connection) -> list[DelegationRecord]:
             connection.execute(

@@ -75,7 +75,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What is erased.
+    """The data that an erasure deletes.
 
     Attributes:
         conversations: The tasks of each conversation, by owner and context id.
@@ -118,7 +118,7 @@ def planned(
 
 
 def together(parts: Iterable[Erased]) -> Erased:
-    """What was erased in several stores of one agent. Pure."""
+    """The sum of the erasures in several stores of one agent. Pure."""
     conversations: dict[tuple[str, str], list[str]] = {}
     counts: dict[str, int] = {}
     left: set[str] = set()
@@ -146,12 +146,12 @@ class Removal(NamedTuple):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What stands for the marks."""
+        """The values of the placeholders."""
         return tuple(self.where.values())
 
 
 def removals(plan: Erased, person: Person) -> list[Removal]:
-    """What is deleted, in order. Pure."""
+    """The deletions, in order. Pure."""
     found = [Removal(each.table, {each.table.column: each.key}) for each in person.personal]
     for (owner, context), tasks in plan.conversations.items():
         thread = person.thread_of(owner, context)

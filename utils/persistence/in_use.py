@@ -44,7 +44,7 @@ def used_by(connection: sqlite3.Connection) -> int:
 
 
 def in_use_of_files(folder: Path, kinds: tuple[str, ...]) -> dict[str, int]:
-    """Bytes in use in the SQLite file of each kind; 0 where it is missing or cannot be read now."""
+    """Bytes in use in the SQLite file of each kind; 0 if it is missing or cannot be read now."""
     return {kind: _used_in(folder / f"{kind}.sqlite") for kind in kinds}
 
 

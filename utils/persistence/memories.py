@@ -1,4 +1,4 @@
-"""What was learnt about users, by owner, with the conversations that it was learnt from."""
+"""Memories about users, by owner, with the conversations that they come from."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ class Memories(Protocol):
         """Delete one memory."""
 
     async def join(self, owner: str, kind: str, kept: str, others: Sequence[str]) -> None:
-        """Make one memory of several that say the same, with the threads of all; nothing is done where `kept` is gone.
+        """Merge memories with the same meaning into `kept`, with the threads of all; does nothing if `kept` is gone.
 
         Two processes may join the same ones at once, or the one that the other keeps: no thread is lost.
         """
 
     async def remove_learnt(self, thread_id: str) -> int:
-        """Delete what was learnt from a conversation alone; return how many. What others told too stays."""
+        """Delete the memories that come from this conversation alone; return how many. Those that also come from others stay."""
 
 
 class SqliteMemories:
@@ -181,7 +181,7 @@ class SqliteMemories:
         await self._database.write(write)
 
     async def remove_learnt(self, thread_id: str) -> int:
-        """Delete what was learnt from a conversation alone."""
+        """Delete the memories that come from this conversation alone."""
 
         def write(connection: sqlite3.Connection) -> int:
             removed = connection.execute(_REMOVE_LEARNT, (thread_id, thread_id)).rowcount

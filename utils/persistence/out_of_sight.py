@@ -40,11 +40,11 @@ def out_of_sight(home: Path) -> dict[str, int]:
 
 
 def told_of(settings: DatabaseSettings, home: Path) -> str:
-    """The sentence for a data folder, empty where the agents store in files, or no conversation is in one."""
+    """The sentence for a data folder; empty if the agents store in files, or if no file has a conversation."""
     found = out_of_sight(home) if settings.url is not None else {}
     return sentence(home, found) if found else ""
 
 
 def sentence(home: Path, found: Mapping[str, int]) -> str:
-    """What is said of them. Pure."""
+    """The sentence about them. Pure."""
     return WHAT_TO_DO.format(home, ", ".join(f"{agent} {number}" for agent, number in found.items()))

@@ -1,4 +1,4 @@
-"""The tables that hold what an agent keeps of conversations, by what their rows are found by, and what is read of them."""
+"""The tables with an agent's data of conversations: the columns that find their rows, and the columns that are read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ REMOTE = "SELECT thread_id, agent, context_id FROM remote_contexts"
 
 
 def rows_in(file: Path, table: str, query: str) -> list[Any]:
-    """What a query finds in a file; nothing where the file or the table is not there.
+    """The rows of a query on a file; none if the file or the table is missing.
 
     Raises:
         StorageError: The file cannot be opened.

@@ -46,14 +46,14 @@ class RunRow:
 
 
 class UnderWay(NamedTuple):
-    """What one owner has under way: turns, and the bytes of their messages."""
+    """One owner's turns under way: their number, and the bytes of their messages."""
 
     turns: int
     size: int
 
 
 class RunStore(ABC):
-    """The accepted turns that have not ended, oldest first. Every method raises `StorageError` where the storage fails."""
+    """The accepted turns that have not ended, oldest first. Every method raises `StorageError` if the storage fails."""
 
     @abstractmethod
     async def open(self) -> None:
@@ -69,7 +69,7 @@ class RunStore(ABC):
 
     @abstractmethod
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now and how often it was taken over; nothing where the row is gone."""
+        """Record which process works on a turn and how often the turn was taken over; does nothing if the row is gone."""
 
     @abstractmethod
     async def remove(self, task_id: str, *, writer: int) -> None:
@@ -108,7 +108,7 @@ class MemoryRuns(RunStore):
             self._rows[row.task_id] = row
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now."""
+        """Record which process works on a turn."""
         row = self._rows.get(task_id)
         if row is not None and row.writer <= writer:
             self._rows[task_id] = replace(row, writer=writer, attempts=attempts)
@@ -157,7 +157,7 @@ class SqliteRuns(RunStore):
         await self._execute(insert, values)
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now."""
+        """Record which process works on a turn."""
         update = "UPDATE runs SET writer = ?, attempts = ? WHERE task_id = ? AND writer <= ?"
         await self._execute(update, (writer, attempts, task_id, writer))
 

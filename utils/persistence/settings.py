@@ -1,4 +1,4 @@
-"""Where an agent stores what it keeps, and how long."""
+"""Settings of an agent's storage: where its data is stored, and for how long."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Migrate(StrEnum):
 
 
 class Store(StrEnum):
-    """What holds conversations."""
+    """The kinds of storage for conversations."""
 
     SQLITE = "sqlite"
     POSTGRESQL = "postgresql"

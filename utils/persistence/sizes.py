@@ -20,7 +20,7 @@ WHERE relkind = 'r' AND nspname = current_schema()
 
 
 def sizes_of_files(folder: Path) -> dict[str, int]:
-    """Bytes by the stem of each SQLite file in a folder; empty where there is none."""
+    """Bytes by the stem of each SQLite file in a folder; empty if there is none."""
     return {path.stem: _bytes(path) for path in sorted(folder.glob("*.sqlite"))}
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Opened(Protocol):
-    """What is opened before it is used."""
+    """A store that must be opened before its use."""
 
     async def open(self) -> None:
         """Open it. Safe to call twice."""
@@ -65,10 +65,10 @@ class Delegations(Opened, Protocol):
         """The delegations of one of our tasks that has not ended, oldest first."""
 
     async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
-        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
+        """The open delegations of a conversation to the agent, oldest first: it works, or waits for the user."""
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
-        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+        """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
 
     async def abandoned(self, agent: str) -> list[DelegationRecord]:
         """The delegations to an agent that are to be canceled."""
@@ -107,7 +107,7 @@ class Artifacts(Protocol):
 
 
 class Stores(Protocol):
-    """Makes the stores of one agent. Each is opened by whoever uses it."""
+    """Makes the stores of one agent. The user of a store opens it."""
 
     def task_log(self) -> TaskLogStore:
         """The task log."""
@@ -122,7 +122,7 @@ class Stores(Protocol):
         """The conversations at other agents."""
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
 
     def cards(self) -> Cards:
         """The cards of sub-agents."""
@@ -134,7 +134,7 @@ class Stores(Protocol):
         """Titles of conversations."""
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations, open within the block, encrypted by `codec`."""
@@ -171,7 +171,7 @@ class SqliteStores:
         return RemoteContexts(self._folder / StoreFile.CONTEXTS)
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
         from utils.persistence.delegations import DelegationStore
 
         return DelegationStore(self._folder / StoreFile.DELEGATIONS)
@@ -195,7 +195,7 @@ class SqliteStores:
         return SqliteTitles(self._folder / StoreFile.TITLES)
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
         from utils.persistence.memories import SqliteMemories
 
         return SqliteMemories(self._folder / StoreFile.MEMORIES)
@@ -238,7 +238,7 @@ class DatabaseStores:
         return PostgresRemoteContexts(self._pool)
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
         from utils.persistence.postgres.delegations import PostgresDelegations
 
         return PostgresDelegations(self._pool)
@@ -262,7 +262,7 @@ class DatabaseStores:
         return PostgresTitles(self._pool)
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
         from utils.persistence.postgres.memories import PostgresMemories
 
         return PostgresMemories(self._pool)
@@ -275,7 +275,7 @@ class DatabaseStores:
 
 
 def stores_in(folder: SqliteFolder, database: PostgresPool | None, codec: Codec = PLAIN) -> Stores:
-    """The stores of an agent: in its database where it has one, else in its folder; encrypted by `codec`."""
+    """The stores of an agent: in its database if it has one, otherwise in its folder; encrypted by `codec`."""
     stores = SqliteStores(folder) if database is None else DatabaseStores(database)
     if not codec.on:
         return stores

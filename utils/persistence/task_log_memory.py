@@ -84,7 +84,7 @@ class MemoryTaskLogStore(TaskLogStore):
         log.row = write.row or log.row
 
     async def look(self, task_id: str, owner: str) -> Stored | None:
-        """What is stored of a task."""
+        """The stored task."""
         log = self._logs.get(task_id)
         return log.stored() if log is not None and log.owner == owner else None
 
@@ -121,7 +121,7 @@ class MemoryTaskLogStore(TaskLogStore):
         return [log.row for log in self._logs.values() if log.row is not None and log.row.state in states]
 
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
-        """Conversations that nobody went on with."""
+        """Conversations without recent turns."""
         contexts: dict[tuple[str, str], list[Row]] = {}
         for log in self._logs.values():
             if log.row is not None:

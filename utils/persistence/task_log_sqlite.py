@@ -39,11 +39,11 @@ _ROW = "id, owner, context_id, state, updated, body, sequence"
 NOT_WRITTEN = (
     "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
 )
-"""What an operator is told where a write would fail."""
+"""The sentence for the operator if a write would fail."""
 
 
 class SqliteTaskLogStore(TaskLogStore):
-    """Three tables of one file: heads of tasks, their events, and who may write."""
+    """Three tables in one file: heads of tasks, their events, and the process that may write."""
 
     def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, prepare)
@@ -70,7 +70,7 @@ class SqliteTaskLogStore(TaskLogStore):
         await self._database.write(lambda db: _append(db, write))
 
     async def look(self, task_id: str, owner: str) -> Stored | None:
-        """What is stored of a task."""
+        """The stored task."""
         stored = await self._database.read(lambda db: _look(db, task_id))
         return stored if stored is not None and stored.owner == owner else None
 
@@ -81,7 +81,7 @@ class SqliteTaskLogStore(TaskLogStore):
         return await self._database.read(lambda db: _events(db, task_id, after, limit, kinds))
 
     async def page(self, query: Query) -> tuple[list[Row], int]:
-        """Rows of one page; where a page of the file is damaged, all that stands on others."""
+        """Rows of one page of results; if a page of the file is damaged, all rows on the others."""
         with contextlib.suppress(StorageDamaged):  # it is logged with the name of the file
             return await self._database.read(lambda db: _page(db, query))
         return await self._database.read(lambda db: _page_by_indexes(db, query))
@@ -95,7 +95,7 @@ class SqliteTaskLogStore(TaskLogStore):
         return [Row(*row) for row in rows]
 
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
-        """Conversations that nobody went on with."""
+        """Conversations without recent turns."""
         return await self._database.read(lambda db: _idle(db, before, limit, ended=ended))
 
     async def count_contexts(self) -> int:

@@ -16,7 +16,7 @@ from utils.persistence.task_states import TERMINAL
 
 
 class Kind(IntEnum):
-    """What the body of a record is, serialised. The numbers are stored."""
+    """The kind of a record's body. The numbers are stored."""
 
     TASK = 1
     """A `Task`: the first event of a task."""
@@ -121,7 +121,7 @@ LEFT_OUT = b"\xfe"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What is stored of one task.
+    """The stored data of one task.
 
     Attributes:
         owner: Who sees it.
@@ -227,7 +227,7 @@ def _refusal(stored: Stored | None, write: Write) -> Refusal | None:
 
 
 class TaskLogStore(ABC):
-    """Stores task logs. What a failed call was to do is either done or never will be when it raises.
+    """Stores task logs. When a call raises, its write has either happened or never will.
 
     Every method may raise `StorageError`.
     """
@@ -242,7 +242,7 @@ class TaskLogStore(ABC):
 
     @abstractmethod
     async def not_written(self) -> str:
-        """Why a write would fail now, for an operator; empty where none would, as far as is known without a long wait."""
+        """Why a write would fail now, for an operator; empty if none would, as far as can be found out quickly."""
 
     @abstractmethod
     async def claim(self, task_id: str, owner: str) -> Stored:
@@ -264,7 +264,7 @@ class TaskLogStore(ABC):
 
     @abstractmethod
     async def look(self, task_id: str, owner: str) -> Stored | None:
-        """What is stored of the owner's task; `None` where nothing is, not even an attempt."""
+        """The stored task of the owner; `None` if nothing is stored, not even an attempt."""
 
     @abstractmethod
     async def events(
@@ -307,7 +307,7 @@ class TaskLogStore(ABC):
         """Delete the owner's task with its events."""
 
     def changes(self) -> AsyncGenerator[str, None] | None:
-        """The ids of tasks as processes write them, for ever; an empty one for any task. `None` where only this one writes."""
+        """The ids of tasks as other processes write them, without end; an empty id means any task. `None` if only this process writes."""
         return None
 
 

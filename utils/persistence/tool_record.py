@@ -49,7 +49,7 @@ class CallKey:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """What is known of a call that has begun.
+    """The record of a call that has begun.
 
     Attributes:
         outcome: The encoded outcome; `None` while the call has not ended.

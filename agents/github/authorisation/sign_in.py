@@ -38,15 +38,17 @@ _PUBLIC_API = "https://api.github.com"
 UNREACHABLE = "Nothing was sent: GitHub's sign-in cannot be reached. Try again later."
 DENIED = "Nothing was sent: the authorisation was refused at GitHub."
 NOT_TAKEN = "Nothing was sent: GitHub does not take GITHUB_OAUTH_CLIENT_ID. An operator has to set it, and allow the device flow there."
-UNREADABLE = "Nothing was sent: this sign-in was begun with a key that is not there any more. Ask for the change again."
-NOBODY = "Nothing was sent: changes on GitHub are made in the name of a user, and nobody is known here."
+UNREADABLE = (
+    "Nothing was sent: the key with which this sign-in began has been removed. Ask for the change again."
+)
+NOBODY = "Nothing was sent: changes on GitHub are made in your name, and you are not logged in. Log in, or ask the operator to set AUTH_MODE."
 _QUESTION = (
     "Changes on GitHub are made in your own name, so I need your authorisation. Open {url} , enter the code {code} , and then "
     'answer here, for example with "done". The code is for you alone and ends in {minutes} minutes.'
 )
 _KNOWN = "You have authorised me at GitHub. Answer here to go on."
-_NOT_YET = "GitHub has not been told of your authorisation yet."
-_ENDED = "The last code has ended."
+_NOT_YET = "GitHub has not received your authorisation yet."
+_ENDED = "Your code has expired."
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def nobody_listens(_who: str) -> None:
-    """For those to whom it is all the same who ingests."""
+    """Default callback of a wait: does nothing."""
 
 
 class DocumentIndex(Protocol):

@@ -1,4 +1,4 @@
-"""What a failed index file is: to whoever asks a sentence, to an operator the file and the way out."""
+"""Maps SQLite errors of the index to a message for the user, and to one for the operator with the file and what to do."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ async def ask(
 
 
 def sink_for(*, as_json: bool, quiet: bool = False) -> Sink:
-    """The way of following that fits where standard error goes."""
+    """The sink that fits the destination of standard error."""
     if as_json:
         return JsonSink()
     if quiet:
@@ -104,7 +104,7 @@ def failure_line(view: TurnView) -> str:
 
 
 def reason_line(what: str, why: str, view: TurnView) -> str:
-    """What went wrong, with code and trace id; the sentence only where the answer did not say it already."""
+    """The failure with its code and trace id; its sentence only if the answer does not contain it already."""
     error = view.task.error
     code = f" [{error.code}]" if error and error.code else ""
     trace = f" (trace {error.trace_id})" if error and error.trace_id else ""
@@ -130,7 +130,7 @@ def say_files(files: Sequence[FileResult]) -> None:
 
 
 def summary(result: TurnResult, files: Sequence[FileResult] = ()) -> dict[str, object]:
-    """The last line of `--json`: how the turn ended, the whole answer, and where its files are."""
+    """The last line of `--json`: the end state of the turn, the whole answer, and the paths of its files."""
     view = result.view
     return {
         "event": "end",

@@ -1,4 +1,4 @@
-"""What the slash commands of a chat do."""
+"""The actions of the slash commands of a chat."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ async def resume(chat: Chat, which: str) -> None:
 
 
 async def go_on(chat: Chat, one: conversations.Conversation | None) -> None:
-    """Continue a conversation, where there is one, and show its last turns."""
+    """Continue a conversation, if there is one, and show its last turns."""
     if one is None:
         return
     chat.begin(one.context_id)
@@ -125,7 +125,7 @@ async def go_on(chat: Chat, one: conversations.Conversation | None) -> None:
 
 
 async def clear(chat: Chat, argument: str = "") -> None:
-    """Delete the conversation where the agent can, and begin a new one.
+    """Delete the conversation if the agent supports it, and begin a new one.
 
     Raises:
         CliError: The agent cannot be asked, or did not delete it.

@@ -66,7 +66,7 @@ async def conversations_of(peer: Peer, context_id: str = "") -> list[Conversatio
 
 
 async def known_conversation(peer: Peer, context_id: str) -> Conversation | None:
-    """The conversation of that id; `None` where the agent knows none, or does not list its tasks."""
+    """The conversation with that id; `None` if the agent knows none, or does not list its tasks."""
     try:
         found = await conversations_of(peer, context_id)
     except AgentRefused:
@@ -75,7 +75,7 @@ async def known_conversation(peer: Peer, context_id: str) -> Conversation | None
 
 
 def grouped(tasks: Iterable[Task]) -> list[Conversation]:
-    """Conversations of tasks that come newest first, without what the agent was told to forget. Pure."""
+    """The conversations of a list of tasks, newest first, without those that the agent was told to forget. Pure."""
     found: dict[str, Conversation] = {}
     forgotten: set[str] = set()
     for task in tasks:
@@ -97,7 +97,7 @@ def grouped(tasks: Iterable[Task]) -> list[Conversation]:
 
 
 def request_of(task: Task) -> str:
-    """What the person said, as far as the task's history holds it; `/clear` where it asked to forget."""
+    """The person's words, as far as the task's history has them; `/clear` for a request to forget."""
     return SlashCommand.CLEAR.line if is_clear(task) else message_text(_said(task))
 
 
@@ -170,7 +170,7 @@ def show(conversations: Sequence[Conversation], here: str, peer: Peer) -> None:
 
 
 async def show_last_turns(peer: Peer, context_id: str) -> None:
-    """What was said last in a conversation: the end of its last answers, each below its request."""
+    """The last turns of a conversation: each request with the end of its answer."""
     with plain_errors(peer.url):
         tasks = await peer.connection.list_tasks(context_id, limit=LAST_TURNS, artifacts=True)
     last = list(takewhile(lambda task: not is_clear(task), tasks))

@@ -27,7 +27,7 @@ _MOST_NUMBERED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What became of one file.
+    """The outcome of one download.
 
     Attributes:
         sentence: Says it to the person.
@@ -63,7 +63,7 @@ class Downloads:
         self._known: set[str] = set()
 
     async def save(self, task: TaskView) -> list[FileResult]:
-        """Save the files of a task, or of a plain message, that were not seen before."""
+        """Save the new files of a task, or of a plain message."""
         return await asyncio.to_thread(lambda: list(self._save_all(task)))
 
     def _save_all(self, task: TaskView) -> Iterator[FileResult]:

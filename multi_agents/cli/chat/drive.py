@@ -37,7 +37,7 @@ class TurnResult:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a process that ran only this turn ends with."""
+        """The exit code of a process that ran only this turn."""
         return ExitCode.INTERRUPTED if self.interrupted else exit_code_of(self.view.state)
 
 

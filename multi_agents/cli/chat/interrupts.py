@@ -29,7 +29,7 @@ class InterruptWatch:
         self._taken_by: Callable[[], bool] | None = None
 
     def begin(self) -> Interrupts:
-        """Forget what was pressed; what comes belongs to the next turn."""
+        """Forget the keys pressed so far; later ones belong to the next turn."""
         self.current = Interrupts()
         return self.current
 

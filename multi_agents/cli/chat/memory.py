@@ -8,7 +8,7 @@ from multi_agents.cli.peer.memories import NOTHING, forgotten, lines_of, remembe
 from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
 
 USAGE = (
-    "/memory lists what is remembered of you; /memory search WORDS, /memory add TEXT, /memory forget NUMBER and "
+    "/memory lists what is remembered about you; /memory search WORDS, /memory add TEXT, /memory forget NUMBER and "
     "/memory forget all."
 )
 

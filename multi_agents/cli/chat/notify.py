@@ -1,4 +1,4 @@
-"""A line that nobody asked for, shown without breaking what stands on the screen."""
+"""Shows an unsolicited line without damaging the screen."""
 
 from __future__ import annotations
 

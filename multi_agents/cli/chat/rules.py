@@ -8,7 +8,7 @@ USAGE = "/rules lists the rules of this conversation; /rules add TEXT and /rules
 
 
 def rules_of(argument: str) -> RulesAsked | None:
-    """What is asked for by the words after the command; `None` if they cannot be read."""
+    """The request in the words after the command; `None` if they cannot be parsed."""
     action, _, text = argument.strip().partition(" ")
     match action, text.strip():
         case "", _:

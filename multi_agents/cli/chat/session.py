@@ -63,7 +63,7 @@ class Chat:
 
     @property
     def prompt(self) -> str:
-        """What stands before the cursor; `?` when the agent waits for an answer."""
+        """The prompt before the cursor; `?` when the agent waits for an answer."""
         return "? " if self.waiting_task else "> "
 
     async def turn(self, text: str) -> bool:
@@ -161,6 +161,6 @@ class Chat:
 
 
 def say_suggested(requests: Sequence[str]) -> None:
-    """What may be asked next, each with the command that asks it."""
+    """The suggested requests, each with the command that sends it."""
     for number, request in enumerate(requests, 1):
         say(f"/{number}  {one_line(request)}")

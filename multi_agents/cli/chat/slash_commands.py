@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class SlashCommand(Enum):
-    """What a person may type with a slash; the value is what it does, in the words of `/help`."""
+    """The slash commands; the value is the description that `/help` shows."""
 
     MORE = "the next rows of a list that was cut"
     COPY = "copy the last answer to the clipboard"
@@ -20,14 +20,14 @@ class SlashCommand(Enum):
     CONTEXT = "what the last model request of the agent held"
     CLEAR = "delete this conversation, here and at your agents behind this one, and begin a new one"
     RULES = "the rules that hold for this conversation; /rules add TEXT and /rules remove NUMBER change them"
-    MEMORY = "what is remembered of you in every conversation; /memory forget NUMBER or all forgets it"
+    MEMORY = "what is remembered about you in every conversation; /memory forget NUMBER or all forgets it"
     CANCEL = "cancel the task that waits for your answer"
     HELP = "this list"
     QUIT = "end the chat (also Ctrl-D)"
 
     @property
     def line(self) -> str:
-        """What is typed."""
+        """The text that a person types."""
         return f"/{self.name.lower()}"
 
 
@@ -38,7 +38,7 @@ _NAMED = re.compile(r"/(\d+|[a-z-]+)$")
 
 
 def find(line: str) -> SlashCommand | None:
-    """The command that a line names; `None` where there is none."""
+    """The command in a line; `None` if there is none."""
     return next((command for command in SlashCommand if command.line == line), _OTHER_NAMES.get(line))
 
 

@@ -1,4 +1,4 @@
-"""The lines that were typed into the chat, for the arrow keys, encrypted where that is set."""
+"""The lines typed into the chat, for the arrow keys; encrypted if encryption is on."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ class TypedHistory(FileHistory):
                 yield self._codec.decrypt_text(stored, PLACE)
 
     def store_string(self, string: str) -> None:
-        """Add a line; where it cannot be written, such as on a full disk, it is known until this chat ends."""
+        """Add a line. If it cannot be written, for example on a full disk, it is kept until this chat ends."""
         with suppress(OSError):
             super().store_string(self._codec.encrypt_text(string, PLACE))

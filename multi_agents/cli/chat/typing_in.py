@@ -28,7 +28,7 @@ class LineSource(Protocol):
 
 
 class PipedLines:
-    """Lines of standard input, where that is no terminal. Bytes that are no text are in them as lone surrogates."""
+    """Lines of standard input, if it is not a terminal. Bytes that are not UTF-8 are lone surrogates in them."""
 
     async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
         """The next line of the pipe; `None` at its end, and when Ctrl-C is pressed while it is waited for."""

@@ -21,7 +21,7 @@ from utils.settings import process_environment
 def adopt_conversations(
     person: str, tenant: str, agent: str | None, agents_file: Path, *, dry: bool, as_json: bool
 ) -> ExitCode:
-    """Give the conversations of every local agent, or of one, to a person; exit code 2 where an agent's could not be given.
+    """Assign the conversations of every local agent, or of one, to a person; exit code 2 if those of an agent could not be assigned.
 
     Args:
         person: Issuer and subject of the person.

@@ -1,4 +1,4 @@
-"""`agents`: who there is, how they are, what they can do."""
+"""`agents`: the agents, their health and their skills."""
 
 from __future__ import annotations
 

@@ -14,14 +14,17 @@ from multi_agents.cli.scaffold.files import TextFile, read_text_file
 from multi_agents.cli.scaffold.lists import foreign_in_agents_file
 from multi_agents.cli.scaffold.names import RESERVED
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit, remove_key
-from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents
+from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, wrong_name
+from utils.errors import SettingsError
 from utils.net.loopback import is_loopback
 from utils.protection_settings import ClientTlsSettings
 from utils.settings import SubAgentSettings
 
+NOT_AN_ADDRESS = "That is not an address; write it as http://host:port."
+
 
 def add_agent(name: str, url: str, agents_file: Path, *, force: bool) -> ExitCode:
-    """Add a foreign agent. Exit code 2 when name or address are wrong or taken, 3 when nobody answers."""
+    """Add a foreign agent. Exit code 2 if name or address are wrong or taken, 3 if no agent answers there."""
     return run(_add(name, url, agents_file, force=force))
 
 
@@ -82,13 +85,15 @@ def _file(path: Path) -> TextFile:
 
 def _checked(name: str, url: str) -> AgentEntry:
     if "," in url or any(sign.isspace() or not sign.isprintable() for sign in url):
-        raise UsageError("That is not an address; write it as http://host:port.")
+        raise UsageError(NOT_AN_ADDRESS)
     if name in RESERVED:
         raise UsageError(f"The name {name!r} is taken by the service itself. Choose another one.")
-    entries = parse_sub_agents(f"{name}={url}")
-    if len(entries) != 1 or entries[0].name != name:
-        raise UsageError(f"{one_line(name, 40)!r} is no name for an agent.")
-    return entries[0]
+    if problem := wrong_name(name):
+        raise UsageError(problem)
+    try:
+        return parse_sub_agents(f"{name}={url}")[0]
+    except SettingsError as error:
+        raise UsageError(NOT_AN_ADDRESS) from error
 
 
 async def _look(url: str) -> str:

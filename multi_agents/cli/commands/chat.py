@@ -33,7 +33,7 @@ DOWNLOADS = "downloads"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the person asked for.
+    """The options of the command.
 
     Attributes:
         url: The agent; the local service without one.
@@ -72,9 +72,11 @@ async def _chat(asked: Asked) -> ExitCode:
     if not is_text(asked.text or ""):
         raise UsageError("--ask is not text in UTF-8.")
     if asked.conversation and not asked.resume:
-        raise UsageError('`chat` alone takes what you type; `chat --ask "…"` asks once.')
+        raise UsageError(
+            '`chat` takes no question on the command line. Use: platform-engineer chat --ask "…"'
+        )
     if asked.resume and asked.text is not None and not asked.conversation:
-        raise UsageError("--ask needs to know the conversation: --resume ID.")
+        raise UsageError('With --ask, give --resume the id of a conversation: chat --resume ID --ask "…"')
     if asked.resume and asked.context_id:
         raise UsageError("--resume and --context both name a conversation: give one of them.")
     if asked.url is not None:

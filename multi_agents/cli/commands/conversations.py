@@ -12,7 +12,7 @@ import typer
 
 from multi_agents.cli.commands.tasks import running_url
 from multi_agents.cli.console import clean, one_line, out, print_json, say
-from multi_agents.cli.errors import UsageError
+from multi_agents.cli.errors import UNASKED, UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer, connect
 from multi_agents.cli.peer.conversations import (
@@ -33,8 +33,8 @@ from utils.whole_file import is_full, not_written, write_new
 Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
 WHAT_GOES = (
-    "This deletes the conversation {} ({} requests) for good: requests, answers, files and what the agent remembers "
-    "of it, here and at the agents of yours behind it."
+    "This deletes the conversation {} ({} requests): requests, answers, files and what the agent remembers of it, here and at "
+    "your own agents that worked on it. Agents of others keep what they received. This cannot be undone."
 )
 
 
@@ -107,7 +107,7 @@ def export_conversation(url: str | None, token: str, which: str, file: Path | No
 def delete_conversation(
     url: str | None, token: str, which: str, *, yes: bool, here_only: bool, as_json: bool
 ) -> ExitCode:
-    """`conversations delete`: asks first, unless it was told not to."""
+    """`conversations delete`: asks for confirmation, unless `yes`."""
 
     async def work(peer: Peer) -> ExitCode:
         one = await chosen(peer, which)
@@ -115,7 +115,7 @@ def delete_conversation(
         if not yes:
             say(WHAT_GOES.format(context_id, int(one.get("tasks") or 0)))
             if not sys.stdin.isatty():
-                raise UsageError("Nobody can be asked here: add --yes to delete it.")
+                raise UsageError(UNASKED.format("delete"))
             if not typer.confirm("Delete it?", err=True):
                 say("Nothing was deleted.")
                 return ExitCode.OK

@@ -23,7 +23,7 @@ _MEGABYTE = 1_000_000
 
 
 def db(verb: str, agent: str | None, agents_file: Path, *, as_json: bool) -> ExitCode:
-    """Look after the tables of every local agent, or of one; exit code 2 where one cannot be used or is not up to date."""
+    """Upgrade or check the tables of every local agent, or of one; exit code 2 if one cannot be used or is not up to date."""
     return run(_db(verb, agent, agents_file, as_json=as_json), as_json=as_json)
 
 
@@ -64,7 +64,7 @@ def local_modules(agent: str | None, agents_file: Path) -> dict[str, str]:
 async def by_program(
     module: str, options: Sequence[str], environ: Mapping[str, str], given: str = ""
 ) -> dict[str, Any] | None:
-    """What the program of an agent tells, as JSON; `None` where it failed, which it has said on standard error.
+    """The JSON output of an agent's program; `None` if it failed and has reported that on standard error.
 
     `given` is what it reads on standard input.
     """

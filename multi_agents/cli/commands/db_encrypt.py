@@ -19,7 +19,7 @@ from utils.settings import process_environment
 
 
 def db_encrypt(agent: str | None, agents_file: Path, *, vacuum_full: bool, as_json: bool) -> ExitCode:
-    """Encrypt what every local agent stored, or one; exit code 2 where some of it could not be.
+    """Encrypt the stored data of every local agent, or of one; exit code 2 if some of it could not be encrypted.
 
     Args:
         agent: The agent; all local ones, and the lines that were typed into the chat, when omitted.

@@ -1,4 +1,4 @@
-"""`doctor`: what stands in the way, each in one sentence that says what to do."""
+"""`doctor`: lists the problems of the installation, each in one sentence that says what to do."""
 
 from __future__ import annotations
 

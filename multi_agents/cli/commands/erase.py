@@ -14,7 +14,7 @@ import typer
 from multi_agents.cli.commands.db import by_program, local_modules
 from multi_agents.cli.commands.keys import key_file
 from multi_agents.cli.console import clean, out, print_json, say
-from multi_agents.cli.errors import UsageError
+from multi_agents.cli.errors import UNASKED, UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.own_settings import own_settings
 from multi_agents.cli.running import run
@@ -26,14 +26,17 @@ from utils.persistence.settings import DatabaseSettings
 from utils.settings import process_environment
 
 AGAIN = "Not all was erased: run this again{}. It goes on from there."
-TYPED = "The lines that were typed into `chat` here are in {}, whoever typed them: delete it where they are this person's."
+TYPED = (
+    "Lines typed into `chat` on this machine are in {}, for all users together. "
+    "Delete that file if this person used `chat` here."
+)
 
 TENANT = "{} is known in a tenant, and no API key here says in which: add --tenant ({})."
 KEY_STAYS = "The API key {} stays: it is {}, run this with {}."
 NOT_HERE = "{} is known {}, not {}: nothing was erased. Run this with {}."
 NOBODY = (
-    "Nobody called {} is known: there is no API key of that name, and no agent keeps anything of it. Looked {} in {}{}. "
-    "`platform-engineer keys list` shows the names of the keys; --issuer is needed for those of an OpenID provider."
+    'No person named "{}" was found: there is no such API key, and no agent stores data under that name. Searched {}{}, {}. '
+    "`platform-engineer keys list` shows the names of the keys. For somebody of an OpenID provider, add --issuer."
 )
 
 TO_BE = "to be erased"
@@ -43,7 +46,7 @@ Told = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Whose data is erased, and where.
+    """The person whose data is erased, and the agents that are searched.
 
     Attributes:
         name: Name of the API key, or subject of the person's tokens.
@@ -61,7 +64,7 @@ class Wanted:
 
 
 def erase_person(wanted: Wanted, *, dry: bool, yes: bool, as_json: bool) -> ExitCode:
-    """Look what there is, ask, and erase it; exit code 2 where something stays. The key goes first, so that nothing is added."""
+    """List the data, ask, and erase it; exit code 2 if something stays. The key is deleted first, so that no data is added."""
 
     async def main() -> ExitCode:
         keys = key_file()
@@ -98,7 +101,7 @@ def erase_person(wanted: Wanted, *, dry: bool, yes: bool, as_json: bool) -> Exit
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Where a person is known: the tenants of their API keys, and what each agent told of them."""
+    """Where a person is known: the tenants of their API keys, and the report of each agent."""
 
     of_keys: Sequence[str]
     there: Mapping[str, Told | None]
@@ -140,7 +143,7 @@ def _check_known(wanted: Wanted, tenant: str, known: _Known) -> None:
     also = "DATABASE_URL and " if DatabaseSettings.load().url else ""
     raise UsageError(
         NOBODY.format(
-            wanted.name, _place(tenant), f"{also}{home}", "" if home.is_dir() else ", which does not exist"
+            wanted.name, f"{also}{home}", "" if home.is_dir() else " (which does not exist)", _place(tenant)
         )
     )
 
@@ -154,7 +157,7 @@ def _option(tenant: str) -> str:
 
 
 async def _told_by_all(wanted: Wanted, tenant: str, *, dry: bool) -> dict[str, Told | None]:
-    """What each agent's program tells; `None` where it failed, which it has said on standard error."""
+    """The report of each agent's program; `None` if it failed and has reported that on standard error."""
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
     own = {one.agent: one for one in own_settings(wanted.agents_file, environ)}
     options = ["--erase", f"{wanted.issuer or ISSUER} {wanted.name}", "--tenant", tenant]
@@ -169,7 +172,7 @@ def _agreed(lines: Iterable[str]) -> bool:
     for line in lines:
         say(line)
     if not sys.stdin.isatty():
-        raise UsageError("Nobody can be asked here: add --yes to erase it.")
+        raise UsageError(UNASKED.format("erase"))
     if typer.confirm("Erase it for good?", err=True):
         return True
     say("Nothing was erased.")
@@ -185,7 +188,7 @@ def _show(told: Sequence[Told], ours: Collection[str], keys: int, done: str, *, 
 
 
 def lines_of(every: Iterable[Told], ours: Collection[str], keys: int, done: str) -> list[str]:
-    """What was erased, or is to be, in lines. Pure.
+    """Lines about the data that was erased, or will be. Pure.
 
     Args:
         every: What the agents told.

@@ -103,7 +103,7 @@ def _run(command: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> Ex
 
 
 def key_file() -> KeyFile:
-    """The file of the keys, of the folder or where AUTH_KEYS_FILE says."""
+    """The file of the keys: AUTH_KEYS_FILE, otherwise in the data folder."""
     environ = process_environment()
     named = AuthSettings.load(environ).keys_file
     return KeyFile(named or HomeSettings.load(environ).home / KEYS)

@@ -33,14 +33,14 @@ USUAL = ("openid", "offline_access")
 _SHORTEST_PAUSE = 0.2
 
 _ENDS = {
-    Refused.DENIED: "The provider says that the login was refused.",
-    Refused.EXPIRED: "The code has ended before it was entered. Log in again.",
+    Refused.DENIED: "The login was refused at the provider.",
+    Refused.EXPIRED: "The code expired before it was entered. Log in again.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a login is for.
+    """The options of a login.
 
     Attributes:
         url: The agent; that of this machine when empty.
@@ -78,9 +78,11 @@ async def _login(wanted: Wanted) -> ExitCode:
     url = (wanted.url or _local()).rstrip("/")
     client = wanted.client_id or AuthSettings.load(process_environment()).client_id
     if not client:
-        raise UsageError("Say with --client-id, or AUTH_CLIENT_ID, what the provider knows this program as.")
+        raise UsageError(
+            "No client ID. Register this program at your provider, and give its client ID with --client-id or AUTH_CLIENT_ID."
+        )
     told = await _read(
-        f"{url}{METADATA}", f"No agent at {url} says where to log in; AUTH_MODE may not be oidc."
+        f"{url}{METADATA}", f"No agent at {url} tells where to log in. Its AUTH_MODE may not be oidc."
     )
     issuer = wanted.issuer or _first(told.get("authorization_servers"))
     if not issuer:
@@ -93,9 +95,10 @@ async def _login(wanted: Wanted) -> ExitCode:
         say(f"Open {one_line(code.url)} and enter the code {one_line(code.user_code)}")
         tokens = await _tokens(flow, code)
     except FlowUnavailable as error:
-        raise ServiceUnreachable(f"The provider {one_line(issuer)} does not answer as it should.") from error
+        text = f"The provider {one_line(issuer)} cannot be reached, or its answer is not one of the OAuth device flow."
+        raise ServiceUnreachable(text) from error
     except FlowRefused as error:
-        text = _ENDS.get(error.why, "The provider does not take this client, or what it asks for.")
+        text = _ENDS.get(error.why, "The provider rejected the client ID or the requested scopes.")
         raise AgentRefused(text) from error
     own_logins().put(url, Login(issuer, client, flow.token_url, tokens))
     say(
@@ -119,7 +122,7 @@ async def _tokens(flow: DeviceFlow, code: DeviceCode) -> Tokens:
 
 
 async def _flow(issuer: str, client: str) -> DeviceFlow:
-    problem = f"The provider {one_line(issuer)} cannot be reached, or says nothing of itself."
+    problem = f"{one_line(issuer)}{CONFIGURATION} cannot be read, or does not describe that provider."
     if not may_be_read(issuer, issuer):
         raise UsageError(f"The provider {one_line(issuer)} is not reached over https.")
     told = await _read(f"{issuer.rstrip('/')}{CONFIGURATION}", problem)
@@ -129,7 +132,9 @@ async def _flow(issuer: str, client: str) -> DeviceFlow:
         str(told.get(name) or "") for name in ("device_authorization_endpoint", "token_endpoint")
     )
     if not device:
-        raise ServiceUnreachable(f"The provider {one_line(issuer)} does not offer to log in by a code.")
+        raise ServiceUnreachable(
+            f"The provider {one_line(issuer)} does not support the device flow (login by a code)."
+        )
     if not all(may_be_read(address, issuer) for address in (device, token)):
         raise ServiceUnreachable(problem)
     return DeviceFlow(device, token, client)
@@ -146,7 +151,7 @@ async def _read(address: str, problem: str) -> Mapping[str, Any]:
 
 
 def _usual_scopes(told: Mapping[str, Any]) -> list[str]:
-    """To use the agent, and to approve there; what an administrator may do is asked for by name."""
+    """The scopes to use the agent and to approve; scopes of administrators must be requested by name."""
     named = told.get("scopes_supported")
     scopes = [scope for scope in named if isinstance(scope, str)] if isinstance(named, list) else []
     return [scope for scope in scopes if scope.endswith((":use", ":approve"))]

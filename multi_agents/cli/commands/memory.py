@@ -8,7 +8,7 @@ import typer
 
 from multi_agents.cli.commands.tasks import running_url
 from multi_agents.cli.console import clean, out, print_json, say
-from multi_agents.cli.errors import UsageError
+from multi_agents.cli.errors import UNASKED, UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import connect
 from multi_agents.cli.peer.memories import ALL, NOTHING, Memories, forgotten, lines_of, remembered
@@ -28,13 +28,13 @@ def ask_memories(url: str | None, token: str, asked: MemoryAsked, *, as_json: bo
 
 
 def forget_memories(url: str | None, token: str, which: str, *, yes: bool, as_json: bool) -> ExitCode:
-    """`memory forget`; asks first before all is forgotten, unless it was told not to."""
+    """`memory forget`; asks for confirmation before all is forgotten, unless `yes`."""
 
     async def main() -> ExitCode:
         if which == ALL and not yes:
             if not sys.stdin.isatty():
-                raise UsageError("Nobody can be asked here: add --yes to forget all.")
-            if not typer.confirm("Forget all that is remembered of you?", err=True):
+                raise UsageError(UNASKED.format("forget"))
+            if not typer.confirm("Forget all that is remembered about you?", err=True):
                 say("Nothing was forgotten.")
                 return ExitCode.OK
         async with connect(url or running_url(), token) as peer:

@@ -25,7 +25,9 @@ GENERATORS = (
     ("docs/make_configuration.py", "docs.make_configuration", "The tables of settings were"),
     ("agents/rag/ship_vectors.py", "agents.rag.ship_vectors", "The vectors of the documents were"),
 )
-"""What `make docs` runs, in order: its file, its module, and what it writes. The second reads what the first one wrote."""
+"""The steps of `make docs`, in order: file, module, and the file that it writes. The second step reads the output of
+the first.
+"""
 
 _GENERATOR_SECONDS = 120
 
@@ -55,7 +57,7 @@ async def _new_agent(given: str, root: Path) -> ExitCode:
 
 
 def draft(name: AgentName, root: Path) -> Draft:
-    """What a new agent needs written.
+    """The files to write for a new agent.
 
     Raises:
         UsageError: The name is taken.

@@ -42,7 +42,7 @@ async def _serve(target: str, host: str | None, port: int | None, agents_file: P
 
 
 def module_arguments(target: str, agents_file: Path) -> list[str]:
-    """What follows `python -m` for an agent's name or for `module:Class`.
+    """The arguments of `python -m` for an agent's name or for `module:Class`.
 
     Raises:
         UsageError: There is no local agent of that name.

@@ -26,7 +26,7 @@ from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
 
-def list_tasks(url: str | None, context: str, limit: int, *, as_json: bool) -> ExitCode:
+def list_tasks(url: str | None, token: str, context: str, limit: int, *, as_json: bool) -> ExitCode:
     """`tasks list`."""
 
     async def action(peer: Peer) -> ExitCode:
@@ -37,10 +37,10 @@ def list_tasks(url: str | None, context: str, limit: int, *, as_json: bool) -> E
             _print_table(tasks)
         return ExitCode.OK
 
-    return _with_peer(url, action, as_json=as_json)
+    return _with_peer(url, token, action, as_json=as_json)
 
 
-def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+def show_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks show`."""
 
     async def action(peer: Peer) -> ExitCode:
@@ -51,10 +51,10 @@ def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
             _print_task(task, peer)
         return ExitCode.OK
 
-    return _with_peer(url, action, as_json=as_json)
+    return _with_peer(url, token, action, as_json=as_json)
 
 
-def tree_of_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+def tree_of_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks tree`: a task and all that it caused at other agents."""
 
     async def action(peer: Peer) -> ExitCode:
@@ -66,10 +66,10 @@ def tree_of_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
                 out().print(line, markup=False, highlight=False, soft_wrap=True)
         return ExitCode.OK
 
-    return _with_peer(url, action, as_json=as_json)
+    return _with_peer(url, token, action, as_json=as_json)
 
 
-def cancel_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+def cancel_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks cancel`."""
 
     async def action(peer: Peer) -> ExitCode:
@@ -80,10 +80,10 @@ def cancel_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
             say(f"Task {task_id} is {state_of(task.status).value}.")
         return ExitCode.OK
 
-    return _with_peer(url, action, as_json=as_json)
+    return _with_peer(url, token, action, as_json=as_json)
 
 
-def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+def follow_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks follow`: as if the question had just been asked; Ctrl-C cancels the task."""
 
     async def action(peer: Peer) -> ExitCode:
@@ -96,12 +96,12 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
             print_result(result)
         return result.exit_code
 
-    return _with_peer(url, action, as_json=as_json)
+    return _with_peer(url, token, action, as_json=as_json)
 
 
-def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
+def _with_peer(url: str | None, token: str, action: Action, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
-        async with connect(url or running_url(), local=url is None) as peer:
+        async with connect(url or running_url(), token, local=url is None) as peer:
             with plain_errors(peer.url):
                 return await action(peer)
 

@@ -19,7 +19,7 @@ LONGEST_SECONDS = 30.0
 
 
 async def ask_models(environ: Mapping[str, str], own: Iterable[OwnSettings]) -> list[Finding]:
-    """What came of one question to each model, or which model is there and not used."""
+    """The outcome of one request to each model, or the models that are available but not used."""
     asked = list(_models(environ, own))
     if not asked:
         sentence = await unused_model(environ)

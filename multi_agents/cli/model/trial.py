@@ -1,4 +1,4 @@
-"""Tries the language model while the service starts: what is wrong with it is said before the first question."""
+"""Tries the language model while the service starts, so that a problem is reported before the first question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tell = Callable[[str], Awaitable[None]]
 
 @asynccontextmanager
 async def model_tried(environ: Mapping[str, str], tell: Tell) -> AsyncIterator[None]:
-    """Ask the model for a tool call beside what happens in the block, and say at its end what is wrong with it.
+    """Request a tool call from the model while the block runs, and report a problem at its end.
 
     Says nothing of a model that works, and asks neither the offline model nor with `LLM_CHECK=false`.
     """

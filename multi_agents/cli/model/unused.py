@@ -56,14 +56,14 @@ async def _look(tell: Callable[[str], Awaitable[None]], servers: Mapping[str, st
 
 
 async def unused_model(environ: Mapping[str, str], servers: Mapping[str, str] | None = None) -> str:
-    """How to use a model that is there, where the offline model answers; empty without one."""
+    """How to use an available model while the offline model answers; empty without one."""
     if LLMSettings.load(environ).provider is not ModelProvider.EMBEDDED:
         return ""
     return unused_key(environ) or await unused_server(SERVERS if servers is None else servers)
 
 
 def unused_key(environ: Mapping[str, str]) -> str:
-    """How to use a key of the environment, where the offline model answers; empty without one. Never shows the key."""
+    """How to use a key of the environment while the offline model answers; empty without one. Never shows the key."""
     for name, (provider, model) in _KEYS.items():
         if environ.get(name) and not _embeds_with(provider, environ):
             return f"{name} is set and not used: LLM_PROVIDER={provider.value} {model} {_COMMAND} uses it."
@@ -76,7 +76,7 @@ def _embeds_with(provider: ModelProvider, environ: Mapping[str, str]) -> bool:
 
 
 async def unused_server(servers: Mapping[str, str]) -> str:
-    """How to use a model server of this machine; empty where none answers at once."""
+    """How to use a model server of this machine; empty if none answers at once."""
     async with web_client(Bound(), trust_env=False, timeout=PROBE_SECONDS) as http:
         found = await asyncio.gather(*(_model_at(http, url) for url in servers.values()))
     for (name, url), model in zip(servers.items(), found, strict=True):

@@ -58,7 +58,7 @@ async def whole_of(peer: Peer, context_id: str) -> dict[str, Any]:
 
 
 def said_in(task: Mapping[str, Any]) -> str:
-    """What the person said last in a task of `whole_of`. Pure."""
+    """The person's last words in a task of `whole_of`. Pure."""
     said = [each for each in task.get("history") or [] if each.get("role") == "ROLE_USER"]
     return text_of(said[-1]) if said else ""
 
@@ -83,7 +83,7 @@ async def deleted(peer: Peer, context_id: str, home: Path, *, here_only: bool) -
 
 
 def deleted_lines(answer: Mapping[str, Any]) -> list[str]:
-    """What a deletion has removed and what not, in sentences. Pure."""
+    """Sentences about what a deletion has removed, and what it has not. Pure."""
     number = int(answer.get("tasks") or 0)
     lines = [
         f"Deleted: {number} {'request' if number == 1 else 'requests'} with all answers, files and what was remembered of them."

@@ -83,7 +83,7 @@ class Logins:
         return found
 
     async def token(self, url: str) -> str:
-        """The access token for an agent, renewed where it is about to end; empty where nobody has logged in."""
+        """The access token for an agent, renewed if it is about to expire; empty without a login."""
         login = self.get(url)
         if login is None or not login.tokens.old(time.time()):
             return login.tokens.access if login else ""

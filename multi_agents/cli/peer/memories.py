@@ -1,4 +1,4 @@
-"""Asks an agent for what it remembers of the person, with what goes wrong as a `CliError`."""
+"""Requests the person's memories from an agent; failures are a `CliError`."""
 
 from __future__ import annotations
 

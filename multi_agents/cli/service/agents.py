@@ -1,4 +1,4 @@
-"""The agents of the service as they are seen from outside: card, latency, readiness."""
+"""The agents of the service from outside: card, latency, readiness."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from multi_agents.cli.console import clean, one_line
 from multi_agents.cli.errors import CliError
-from multi_agents.cli.service.local import configured_agents, running_service
-from multi_agents.cli.service.plan import SUPERVISOR_PORT
+from multi_agents.cli.service.local import configured_agents, running_service, supervisor_port
 from multi_agents.cli.service.ports import HOST
 from utils.a2a_common.client.agents_file import SUPERVISOR
 from utils.protection_settings import ClientTlsSettings
@@ -27,7 +26,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """What one look at an agent showed. `latency_ms` is the time that its card took."""
+    """The result of one look at an agent. `latency_ms` is the time to fetch its card."""
 
     name: str
     url: str
@@ -45,7 +44,7 @@ def known_targets() -> list[Target]:
     running = running_service()
     if running is not None:
         return [Target(one.name, one.url) for one in running.agents]
-    supervisor = Target(SUPERVISOR, f"http://{HOST}:{SUPERVISOR_PORT}")
+    supervisor = Target(SUPERVISOR, f"http://{HOST}:{supervisor_port()}")
     return [supervisor, *(Target(one.name, one.url) for one in configured_agents())]
 
 

@@ -36,7 +36,7 @@ def attached_to(home: Path) -> Iterator[None]:
 
 
 def attached(home: Path) -> int:
-    """How many other processes use the service now; what one that was killed left is removed."""
+    """How many other processes use the service now; entries of killed processes are removed."""
     folder = home / ATTACHED
     if not folder.is_dir():
         return 0

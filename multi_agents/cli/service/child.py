@@ -18,7 +18,7 @@ LAST_LINES = 15
 
 
 class Process(Protocol):
-    """What a spawned and a forked process have in common."""
+    """The common interface of a spawned and a forked process."""
 
     @property
     def pid(self) -> int:

@@ -59,7 +59,7 @@ LOOK_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """What the person asked to be started; without a port that of `PORT`, or 8000."""
+    """What to start; without a port, that of `PORT`, or 8000."""
 
     port: int | None = None
     agents_file: Path = AGENTS_FILE
@@ -162,9 +162,9 @@ def planned(
     own: Iterable[OwnSettings],
     choose: Choose = choose_ports,
 ) -> ServicePlan:
-    """What a start of the service would start."""
+    """The plan of a start of the service."""
     listening = ServerSettings.load(environ)
-    port = options.port or listening.port or SUPERVISOR_PORT
+    port = options.port or supervisor_port(environ)
     settings = {one.agent: one.env for one in own}
     return make_plan(entries, port, options.module, choose, settings=settings, host=listening.host)
 
@@ -238,6 +238,11 @@ def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]
     entries = parse_sub_agents(settings.sub_agents) if settings.sub_agents else load_agents_file(agents_file)
     trust = TrustSettings.load()
     return with_exchange(with_trust(with_shares(entries, settings.shares or ""), trust.trust), trust.exchange)
+
+
+def supervisor_port(environ: Mapping[str, str] | None = None) -> int:
+    """The port at which the service starts the supervisor if no option names another one."""
+    return ServerSettings.load(environ).port or SUPERVISOR_PORT
 
 
 def home_folder() -> Path:

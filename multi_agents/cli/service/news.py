@@ -1,4 +1,4 @@
-"""What the process that holds the service says of it, told to a chat that was started later."""
+"""News from the process that holds the service, for chats that were started later."""
 
 from __future__ import annotations
 

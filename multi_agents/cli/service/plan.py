@@ -1,4 +1,4 @@
-"""What is to be started: names, modules, ports, addresses and the environment of each process. Pure."""
+"""The plan of a start: names, modules, ports, addresses and the environment of each process. Pure."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """The whole service: own processes, the supervisor first, the agents that run elsewhere, what each is told, and as whom."""
+    """The whole service: its own processes, the supervisor first, and the agents that run elsewhere, with what is shared with each."""
 
     processes: Sequence[Planned]
     foreign: Mapping[str, str]
@@ -131,7 +131,7 @@ def not_passed_on(base: Mapping[str, str]) -> str:
 
 
 def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """What the environments of all processes have in common."""
+    """The common part of the environments of all processes."""
     env = {name: value for name, value in base.items() if name not in OWN_PER_PROCESS}
     return env | {"PYTHONPATH": module_path(env), "PYTHONUNBUFFERED": "1"}
 

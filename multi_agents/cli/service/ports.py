@@ -49,7 +49,7 @@ def reserving_ports(folder: Path | None = None) -> Iterator[Callable[[Iterable[i
 
 
 def choose_ports(preferred: Iterable[int], take: Take = is_free) -> list[int]:
-    """For each preferred port itself, or the next free one that nobody else here prefers or got.
+    """For each preferred port: the port itself, or the next free one that is neither preferred nor chosen for another process.
 
     Raises:
         ServiceUnreachable: None of the next 200 ports is free.
@@ -61,7 +61,9 @@ def choose_ports(preferred: Iterable[int], take: Take = is_free) -> list[int]:
         near = range(port, min(port + TRIES, HIGHEST) + 1)
         free = next((one for one in near if one not in others and one not in chosen and take(one)), None)
         if free is None:
-            raise ServiceUnreachable(f"No port near {port} is free on {HOST}.")
+            raise ServiceUnreachable(
+                f"No port near {port} is free on {HOST}. Choose another one with --port."
+            )
         chosen.append(free)
     return chosen
 

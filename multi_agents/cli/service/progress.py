@@ -1,4 +1,4 @@
-"""Says what an agent still does behind the prompt, such as embedding documents, and when it has finished."""
+"""Reports background work of an agent while the prompt is open, such as embedding documents, and its end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def progress_told(service: Service, tell: Tell) -> AsyncIterator[None]:
 
 
 async def _follow(child: Child, tell: Tell) -> None:
-    """Tell what one process is busy with until it is not; one that ends is the keeper's to tell."""
+    """Report the background work of one process until it is done; the keeper reports a process that ends."""
     name, looks = child.planned.name, 0
     async with web_client(Bound(), trust_env=False, timeout=5) as http:
         while (now := await look(http, child.planned.url)).ready and now.busy:

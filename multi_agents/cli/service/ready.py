@@ -38,8 +38,8 @@ FOUND_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What `/readyz` said: `answers` tells that somebody listens at all, `without` what it cannot reach,
-    `busy` what it does, in the background where it is ready.
+    """The answer of `/readyz`: `answers` says that a process listens, `without` what it cannot reach, `busy` what it is
+    doing; in the background if it is ready.
     """
 
     answers: bool

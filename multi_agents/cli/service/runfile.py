@@ -1,4 +1,4 @@
-"""The run file: where the running service is. A lock beside it tells whether it still runs.
+"""The run file: the addresses of the running service. A lock beside it shows whether it still runs.
 
 The lock belongs to the process that started the service and goes when that process ends in any
 way, so a run file without a held lock is a leftover.
@@ -36,7 +36,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class RunningService:
-    """The content of the run file: who holds the service, its agents, the supervisor first, and its newest lines of news."""
+    """The content of the run file: the process of the service, its agents, the supervisor first, and its latest news."""
 
     pid: int
     agents: tuple[RunningAgent, ...]
@@ -57,7 +57,7 @@ class RunFile:
         self._lock: IO[str] | None = None
 
     def acquire(self) -> bool:
-        """Take the lock; whether nobody else holds it. A run file that is found then is a leftover.
+        """Take the lock; `False` if another process holds it. A run file that exists then is a leftover.
 
         Raises:
             StorageError: The folder cannot be written.

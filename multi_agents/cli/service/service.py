@@ -22,6 +22,7 @@ SILENT_SECONDS = 1.0
 """How long nothing is said of a service that another process starts."""
 
 WAITS = "Another process is starting the service in {folder}. Waiting up to {seconds:.0f} s until it is ready; Ctrl-C stops the wait."
+NOT_READY = "Another process has been starting the service for {seconds:.0f} s and is not ready. See {folder}/logs, or end that process."
 KEPT_NEWS = 20
 
 Tell = Callable[[str], None]
@@ -47,18 +48,18 @@ class Service:
 
     @property
     def running(self) -> RunningService:
-        """What the run file says."""
+        """The content of the run file."""
         return _running(self.plan, self.children, self.news)
 
     def publish(self, text: str) -> None:
-        """Let everyone who uses the service know a line, by the run file."""
+        """Publish a line to all users of the service, through the run file."""
         number = self.news[-1].number + 1 if self.news else 1
         self.news[:] = [*self.news[1 - KEPT_NEWS :], News(number, text)]
         with suppress(StorageError):  # such as a full disk: who started the service was told
             self.run_file.write(self.running)
 
     async def start_again(self, dead: Child) -> Child:
-        """A new process in the place of one that ended; what the old one left of its group is ended first.
+        """Replace a process that has ended; the rest of its process group is ended first.
 
         A cancellation meanwhile waits until the new process is known, so that it is ended with the others.
         """
@@ -131,7 +132,7 @@ async def attach(
         if running is not None:
             return running
         if clock() > deadline:
-            raise ServiceUnreachable("Another process is starting the service and does not get ready.")
+            raise ServiceUnreachable(NOT_READY.format(folder=run_file.path.parent, seconds=limit))
         if not told and clock() - began >= silent:
             told = True
             tell(WAITS.format(folder=run_file.path.parent, seconds=limit))

@@ -33,7 +33,7 @@ Start = Callable[[Planned], Awaitable[Child]]
 async def process_starter(
     plan: ServicePlan, environ: Mapping[str, str], logs: Path, *options: str
 ) -> AsyncIterator[Start]:
-    """What starts one process of the plan; usable for the length of the block, which the processes outlive.
+    """The function that starts one process of the plan. It works only within the block; the processes outlive it.
 
     Args:
         plan: What there is to start.

@@ -1,1 +1,1 @@
-"""What a person sees of a turn."""
+"""The display of a turn."""

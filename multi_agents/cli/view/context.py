@@ -1,4 +1,4 @@
-"""What a model request held, as a small bar."""
+"""The content of a model request, as a small bar."""
 
 from __future__ import annotations
 

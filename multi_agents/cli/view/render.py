@@ -40,7 +40,7 @@ def live_view(view: TurnView) -> RenderableType:
 
 
 def settled_view(view: TurnView) -> RenderableType | None:
-    """What stays on the screen above the answer: the plan and the tree, where there are any."""
+    """The part that stays on the screen above the answer: the plan and the tree, if there are any."""
     parts = _progress(view, passing=False)
     return Group(*parts) if parts else None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from multi_agents.cli.console import err, one_line, print_json, say
 from multi_agents.cli.view.json_lines import as_json
 from multi_agents.cli.view.state import NOTES, Node, TurnView, away_line
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
-from utils.events import PlanUpdated
+from utils.events import PlanStep, PlanUpdated
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -73,7 +74,7 @@ class LineSink:
                 self._tell(f"task {event.task_id}")
             case PlanUpdated():
                 for step in event.steps:
-                    self._tell(f"{step.status.value}: {one_line(step.title)} ({one_line(step.agent, 40)})")
+                    self._tell(_step_line(step, event.steps))
             case ActivityReported():
                 self._tell_nodes(view.nodes, "")
             case AgentAway():
@@ -95,6 +96,13 @@ class LineSink:
         if (key or line) not in self._told:
             self._told.add(key or line)
             say(line)
+
+
+def _step_line(step: PlanStep, steps: Sequence[PlanStep]) -> str:
+    """The state of a step. Its words are mostly the user's own, so they stand there only if the agent has several steps."""
+    line = f"{one_line(step.agent, 40)}: {step.status.value}"
+    several = sum(each.agent == step.agent for each in steps) > 1
+    return f"{line}: {one_line(step.title)}" if several else line
 
 
 class LiveSink:

@@ -19,7 +19,7 @@ PAUSE_SECONDS = 10.0
 
 
 class Detail(Enum):
-    """What is shown of a start where standard error is no terminal."""
+    """How much of a start is shown if standard error is not a terminal."""
 
     CHANGES = "a line for each change, as a log has it"
     RESULT = "one line when it is up, and one now and then while that takes long"

@@ -94,9 +94,7 @@ class TurnView:
 
     @property
     def status_text(self) -> str:
-        """The newest status message. Of a question that also came as a form for programs, or with data that whoever passes it on has
-        told in words, the text alone.
-        """
+        """The newest status message; for a question that also carries a form or structured data, only its text."""
         parts, passed_on = self.task.status, bool(self.task.origin)
         if any(isinstance(part, TextPart) for part in parts):
             parts = [
@@ -146,13 +144,13 @@ class TurnView:
 
     @property
     def notice(self) -> str:
-        """What the agent tells once of itself, beside the answer."""
+        """The agent's notices beside the answer, each shown once."""
         notices = (one for one in self.task.artifacts.values() if one.name == NOTICE_ARTIFACT)
         return "\n".join(artifact_text(one.parts) for one in notices)
 
     @property
     def question(self) -> str:
-        """What the agent waits for, with the agent that asks where it is another one."""
+        """The agent's open question, with the agent that asks if it is another one."""
         text = self.status_text or "The agent waits for your answer."
         return f"{one_line(self.task.origin)} asks: {text}" if self.task.origin else text
 
@@ -161,7 +159,7 @@ class TurnView:
 
     @property
     def shortcoming(self) -> TaskError | None:
-        """Why the answer is only a part of what it should be, where it is."""
+        """Why the answer is incomplete, if it is."""
         return self.task.error if self.task.state is DelegationState.COMPLETED else None
 
     @property
@@ -174,7 +172,7 @@ class TurnView:
 
 
 def away_line(event: AgentAway) -> str:
-    """What a person reads while the agent is waited for."""
+    """The line that a person reads while the supervisor waits for the agent."""
     if event.busy:
         return "the agent is busy; the request is sent again by itself"
     return "the agent cannot be reached; its task is looked for until it is back"
@@ -235,8 +233,8 @@ def _retry_label(event: ModelRetried) -> str:
 
 
 def _wait_label(event: ModelWaited) -> str:
-    verb = "goes on with" if event.begun else "begins"
-    return f"waiting {event.seconds:.0f} s until the model {verb} its answer"
+    what = "the rest of the model's answer" if event.begun else "the model"
+    return f"waiting for {what} ({event.seconds:.0f} s so far)"
 
 
 def _newest(thoughts: str) -> str:

@@ -1,1 +1,1 @@
-"""What the supervisor remembers of its users beyond a conversation."""
+"""The supervisor's memory of its users beyond a conversation."""

@@ -19,7 +19,7 @@ _FILE = StoreFile.MEMORIES
 
 
 async def long_term_memory(runtime: AgentRuntime, settings: MemorySettings) -> LongTermMemory | None:
-    """The memory, not yet open; `None` where it is switched off and nothing was kept before.
+    """The memory, not yet open; `None` if it is off and has no earlier data.
 
     What was kept while it was on can be listed and forgotten when it is off, and leaves with its conversation.
     """

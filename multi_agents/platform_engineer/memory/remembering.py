@@ -1,6 +1,6 @@
 """Shows what is known of a user before a turn, and learns from the user's words after it, behind the answer.
 
-Nobody waits for what is learnt. What fails is logged and left: the turn was answered without it.
+Learning runs after the answer, and no turn waits for it. A failure is only logged.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Remembering:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def known(self, request: AgentRequest) -> str:
-        """What a model is told of the user in this turn; nothing where it is not known or cannot be read.
+        """The memories for the model in this turn; empty if there are none or they cannot be read.
 
         The offline model reads the user's words alone: it is told nothing.
         """

@@ -1,4 +1,4 @@
-"""Answers what a person asks of the supervisor's memory by the extension: to list, search, add or forget. No model is asked."""
+"""Answers requests of the memory extension: list, search, add and forget. No model request is made."""
 
 from __future__ import annotations
 

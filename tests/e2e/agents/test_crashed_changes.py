@@ -100,7 +100,7 @@ def error_of(answer: Answer) -> Any:
     return answer.metadata(ERROR_EXTENSION)[0]
 
 
-AFTER = "Something went wrong inside the agent after it had called {}: whether it had its effect is unknown."
+AFTER = "Internal error in the agent after it called {}: whether the change was made is unknown."
 CUT = "The tool {} was cut off: whether it had its effect, or still has it later, is unknown."
 
 

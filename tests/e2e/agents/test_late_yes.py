@@ -32,7 +32,7 @@ TWO = [
     calls(call("delete", "c2", what="b")),
     "Done.",
 ]
-LATE = "may not have been read"
+LATE = "this yes does not say which question it answers"
 
 
 class Hearing(Depot):
@@ -93,7 +93,7 @@ async def test_a_yes_that_was_given_before_does_not_approve_what_the_next_task_a
         _, question = await person.is_asked("Delete b.")
         with pytest.raises(A2AError, match=LATE) as refused:
             await person.says("yes")
-        (words,) = re.findall(r'answer "(yes [0-9a-f]{6})"', str(refused.value))
+        (words,) = re.findall(r'reply "(yes [0-9a-f]{6})"', str(refused.value))
         assert without_code(words, words.split()[1]) != words
         assert state_of(await person.says(words)) == "TASK_STATE_COMPLETED"
         assert approval_digest(question)

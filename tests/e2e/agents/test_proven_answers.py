@@ -127,6 +127,6 @@ async def test_an_answer_without_proof_gets_no_nonce_and_approves_nothing_afterw
         other = await ask(client, "the hall", task_id=asked.task_id)
         assert (other.state, other.nonce) == ("input_required", "")
         for wrong in ("", asked.nonce):
-            with pytest.raises(A2AError, match="does not show that it comes from the one who was asked"):
+            with pytest.raises(A2AError, match="does not carry the nonce of the question"):
                 await ask(client, "yes", task_id=asked.task_id, nonce=wrong)
     assert DELETED == []

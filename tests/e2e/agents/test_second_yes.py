@@ -68,10 +68,10 @@ async def test_the_refusal_says_how_a_person_names_the_question_in_words(tmp_pat
     async with known(tmp_path) as (it, idp), it.client(CURRENT[2]) as client:
         ann = idp.token("depot", sub="ann")
         where, _, _ = await at_the_second(client, ann)
-        with pytest.raises(A2AError, match="may not have been read") as refused:
+        with pytest.raises(A2AError, match="asked another question since your last approval") as refused:
             await said(client, asking("yes", **where), ann)
-        (words,) = re.findall(r'answer "(yes [0-9a-f]{6})"', str(refused.value))
-        with pytest.raises(A2AError, match="may not have been read"):
+        (words,) = re.findall(r'reply "(yes [0-9a-f]{6})"', str(refused.value))
+        with pytest.raises(A2AError, match="asked another question since your last approval"):
             await said(client, asking("yes 000000", **where), ann)
         assert state_of(await said(client, asking(words, **where), ann)) == "TASK_STATE_COMPLETED"
     assert DELETED == ["a", "b"]

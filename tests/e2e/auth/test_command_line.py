@@ -29,6 +29,8 @@ async def test_a_key_opens_the_chat_until_it_is_revoked(tmp_path: Path) -> None:
         asked = ("chat", "--url", url, "--ask", "Hello.", "-q")
         assert (await run(*asked, "--token", key, home=tmp_path)).out == "Good day.\n"
         assert (await run(*asked, home=tmp_path, PLATFORM_ENGINEER_TOKEN=key)).out == "Good day.\n"
+        tasks = await run("tasks", "list", "--url", url, "--token", key, "--json", home=tmp_path)
+        assert len(json.loads(tasks.out)) == 2
         nobody = await run(*asked, home=tmp_path)
         assert nobody.code == 4
         assert "--token" in nobody.err

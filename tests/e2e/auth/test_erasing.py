@@ -133,7 +133,7 @@ async def test_all_of_a_person_is_erased_at_every_agent_and_nothing_of_another(
     assert seen(secret("bob"))
     again = await erase("ann", "--dry-run")
     assert again.code == 2
-    assert "Nobody called ann is known" in again.err
+    assert 'No person named "ann" was found' in again.err
     assert counted(await erase("bob", "--dry-run", "--json")) in map(all_with, SOME)
     assert (
         tables(home, store)
@@ -205,7 +205,7 @@ async def test_nothing_is_erased_unasked_or_while_an_agent_runs_on_its_files(
     await run("keys", "create", "ann", home=tmp_path)
     unasked = await run("erase", "ann", "--agents-file", str(agents), home=tmp_path)
     assert unasked.code == 2
-    assert "Nobody can be asked here: add --yes to erase it." in unasked.err
+    assert "Add --yes to erase without asking." in unasked.err
     assert "API keys to be erased: 1" in unasked.err
 
     (tmp_path / "github").mkdir()

@@ -142,7 +142,7 @@ async def test_a_name_that_nobody_has_is_told_and_not_taken_for_done(
     await talked(tmp_path, "bob", "")
     missed = await erased(tmp_path, agents, "bbo", *options)
     assert missed.code == 2
-    assert "Nobody called bbo is known" in missed.err
+    assert 'No person named "bbo" was found' in missed.err
 
 
 async def test_a_wrong_folder_is_named_and_not_made(tmp_path: Path, agents: Path) -> None:
@@ -157,7 +157,7 @@ async def test_a_wrong_folder_is_named_and_not_made(tmp_path: Path, agents: Path
         PLATFORM_ENGINEER_HOME=str(wrong),
     )
     assert missed.code == 2
-    assert f"{wrong}, which does not exist" in missed.err
+    assert f"{wrong} (which does not exist)" in missed.err
     assert not wrong.exists()
 
 

@@ -162,7 +162,7 @@ async def test_who_answers_before_signing_in_is_asked_again_and_a_yes_to_that_ap
         waits = await said(it, "Thank them.", ann)
         again = await said(it, "yes", ann, waits)
         assert state(again) == WAITS
-        assert "has not been told" in words(again)
+        assert "has not received your authorisation" in words(again)
         assert code(again) == code(waits)
         it.github.accounts.enter(code(again), "ann-at-github")
         asked = await said(it, "yes", ann, again)
@@ -243,6 +243,6 @@ async def test_the_shared_token_only_reads_and_the_same_person_is_known_at_the_a
 
 async def test_an_agent_that_knows_nobody_takes_no_authorisations(tmp_path: Path) -> None:
     environ = {"GITHUB_WRITE": "true", "GITHUB_OAUTH_CLIENT_ID": CLIENT, "EMBEDDINGS_PROVIDER": "none"}
-    with pytest.raises(SettingsError, match="callers are not known"):
+    with pytest.raises(SettingsError, match="users cannot be told apart"):
         async with running_agent(GitHubAgent, environ=environ, model=model(commenting), home=tmp_path):
             pass

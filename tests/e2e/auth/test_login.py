@@ -88,8 +88,8 @@ async def test_the_tokens_of_one_agent_are_not_sent_to_another(tmp_path: Path) -
     ("refusals", "options", "named"),
     [
         (["access_denied"], ("--client-id", "cli"), "login was refused"),
-        (["expired_token"], ("--client-id", "cli"), "code has ended"),
-        ([], ("--client-id", "stranger"), "does not take this client"),
+        (["expired_token"], ("--client-id", "cli"), "code expired"),
+        ([], ("--client-id", "stranger"), "rejected the client ID"),
         ([], (), "--client-id"),
         ([], ("--client-id", "cli", "--issuer", "http://login.example.com"), "not reached over https"),
     ],

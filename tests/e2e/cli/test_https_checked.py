@@ -69,7 +69,7 @@ async def test_doctor_tells_of_a_certificate_that_can_be_used(tmp_path: Path):
 @pytest.mark.parametrize(
     ("until", "level", "code", "part"),
     [
-        (timedelta(minutes=-1), "wrong", 2, "the certificate of TLS_CERT_FILE has expired on "),
+        (timedelta(minutes=-1), "wrong", 2, "the certificate of TLS_CERT_FILE expired on "),
         (timedelta(days=3), "note", 0, "the certificate of TLS_CERT_FILE expires on "),
     ],
 )

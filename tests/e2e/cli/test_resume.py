@@ -61,7 +61,7 @@ async def test_an_id_that_leads_nowhere_is_a_sentence_and_exit_code_2(tmp_path):
         text = await run("chat", "what is this", home=tmp_path)
     assert (done.code, both.code, text.code) == (2, 2, 2)
     assert "There is no conversation abc" in done.err
-    assert 'chat --ask "…"` asks once' in text.err
+    assert 'Use: platform-engineer chat --ask "…"' in " ".join(text.err.split())
 
 
 async def test_a_terminal_shows_the_id_and_says_goodbye_with_the_way_back(tmp_path):

@@ -15,7 +15,7 @@ from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
-LOOK_FIRST = "It may have done what it was asked. Please look whether it did before you ask again."
+LOOK_FIRST = "It may have done what it was asked. Check whether it did before you ask again."
 NO_JSON = (
     'What is wrong: "Invalid JSON-RPC response in SSE stream: Expecting value: line 1 column 1 (char 0)".'
 )

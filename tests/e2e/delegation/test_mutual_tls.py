@@ -190,9 +190,12 @@ def test_what_is_wrong_with_the_files_is_said(house: House) -> None:
     servers = (
         ({**agent, "TLS_KEY_FILE": ""}, "TLS_CERT_FILE and TLS_KEY_FILE go together"),
         ({"TLS_CLIENT_CA_FILE": house.authority}, "TLS_CLIENT_CA_FILE needs TLS_CERT_FILE"),
-        ({**agent, "TLS_CERT_FILE": missing}, "TLS_CERT_FILE names a file that cannot be read"),
-        ({**agent, "TLS_KEY_FILE": strange}, "no certificate and its key"),
-        ({**agent, "TLS_CLIENT_CA_FILE": str(house.folder / "empty.pem")}, "without certificates"),
+        ({**agent, "TLS_CERT_FILE": missing}, "The file in TLS_CERT_FILE cannot be read"),
+        ({**agent, "TLS_KEY_FILE": strange}, "must name a certificate and its private key"),
+        (
+            {**agent, "TLS_CLIENT_CA_FILE": str(house.folder / "empty.pem")},
+            "holds no certificates in PEM form",
+        ),
         ({**agent, "GRPC_PORT": "0"}, "gRPC would let in clients without a certificate"),
     )
     for settings, sentence in servers:
@@ -200,8 +203,8 @@ def test_what_is_wrong_with_the_files_is_said(house: House) -> None:
             https_options(ServerSettings.load(settings))
     clients = (
         ({**client, "TLS_CLIENT_CERT_FILE": ""}, "TLS_CLIENT_CERT_FILE and TLS_CLIENT_KEY_FILE go together"),
-        ({**client, "TLS_CLIENT_KEY_FILE": strange}, "no certificate and its key"),
-        ({**client, "TLS_CA_FILE": missing}, "TLS_CA_FILE names a file that cannot be read"),
+        ({**client, "TLS_CLIENT_KEY_FILE": strange}, "must name a certificate and its private key"),
+        ({**client, "TLS_CA_FILE": missing}, "The file in TLS_CA_FILE cannot be read"),
     )
     for settings, sentence in clients:
         with pytest.raises(SettingsError, match=sentence):
@@ -222,6 +225,6 @@ async def test_an_agents_process_with_wrong_files_ends_with_a_sentence(house: Ho
     assert process.returncode == 2, said.decode()
     assert (
         said.decode().splitlines()[-1]
-        == "TLS_CERT_FILE and TLS_KEY_FILE are no certificate and its key without password, as PEM."
+        == "TLS_CERT_FILE and TLS_KEY_FILE must name a certificate and its private key in PEM form, without a password."
     )
     assert "Traceback" not in said.decode()

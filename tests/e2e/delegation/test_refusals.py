@@ -70,7 +70,7 @@ async def test_refusals_do_not_make_an_agent_unavailable() -> None:
 
 async def test_an_error_inside_an_agent_is_its_failure_and_no_broken_line() -> None:
     told, _, _ = await asked_for(raising(InternalError("secret traceback"), good=4), times=5)
-    assert all("The catering agent failed inside." in each for each in told[:4])
+    assert all("The catering agent had an internal error." in each for each in told[:4])
     assert "secret traceback" not in "".join(told)
     assert "cannot be reached" not in "".join(told)
     assert told[4] == "At your service."

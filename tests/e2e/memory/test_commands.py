@@ -47,4 +47,4 @@ async def test_the_chat_lists_and_forgets_what_is_remembered(tmp_path: Path) -> 
         assert told.err.count("I work in Zanzibar.") == 3
         assert "Forgotten: [" in told.err
         assert "Nothing is remembered." in told.err
-        assert "/memory lists what is remembered of you" in told.err
+        assert "/memory lists what is remembered about you" in told.err

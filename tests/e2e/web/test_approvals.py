@@ -134,7 +134,7 @@ def test_a_person_without_the_right_to_approve_reads_why_and_the_question_stays(
     page.get_by_role("button", name="Send it").click()
     expect(page.get_by_role("alert")).to_have_text(
         "Your answer was not taken. "
-        "These credentials do not allow to approve. The question stays open for a person whose do."
+        "Your credentials do not allow approvals. The question stays open for somebody who may approve."
     )
     expect(page.get_by_text("github asks for your approval")).to_be_visible()
     assert len(scene.github.recorder.changes()) == before

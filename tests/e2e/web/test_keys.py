@@ -76,7 +76,7 @@ def test_a_wrong_key_is_said_to_be_wrong_and_another_one_is_asked_for(scene, ope
     page = tab.page
     enter(page, wrong)
     expect(page.get_by_role("alert")).to_have_text(
-        "The agent does not take this key: it is wrong, has expired, or was taken back. Enter another one."
+        "The agent does not accept this key: it is wrong, has expired, or was revoked. Enter another one."
     )
     expect(page.get_by_label("Key or access token")).to_have_value("")
     expect(page.get_by_label("Key or access token")).to_be_focused()
@@ -99,7 +99,7 @@ def test_a_key_that_was_taken_back_is_said_so_and_what_was_typed_and_sent_stays(
     scene.keys.remove("expires")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_have_text(
-        "The agent does not take your key any more: it has expired, or was taken back. Enter another one. What you wrote is kept."
+        "The agent no longer accepts your key: it has expired or was revoked. Enter another one. What you wrote is kept."
     )
     enter(page, scene.add("expires"))
     expect(page.locator(".bubble", has_text="Are you there?")).to_be_visible()

@@ -49,8 +49,8 @@ def entered(service: House, open_tab: Callable[..., Tab], who: str) -> Tab:
 
 def test_a_person_sees_what_is_remembered_of_her_and_has_it_forgotten(service, open_tab):
     page = entered(service, open_tab, "ann").page
-    page.get_by_role("button", name="What is remembered of you").click()
-    dialog = page.get_by_role("dialog", name="Remembered of you")
+    page.get_by_role("button", name="Your memories").click()
+    dialog = page.get_by_role("dialog", name="Your memories")
     rows = dialog.get_by_role("listitem")
     expect(rows).to_have_count(3)
     for row, text in zip(rows.all(), KNOWN, strict=True):
@@ -62,15 +62,15 @@ def test_a_person_sees_what_is_remembered_of_her_and_has_it_forgotten(service, o
     dialog.get_by_role("button", name="Forget all").click()
     expect(rows).to_have_count(2)
     dialog.get_by_role("button", name="Forget all 2, for good").click()
-    expect(dialog.get_by_text("Nothing is remembered of you.")).to_be_visible()
+    expect(dialog.get_by_text("You have no memories here.")).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    page.get_by_role("button", name="What is remembered of you").click()
-    expect(dialog.get_by_text("Nothing is remembered of you.")).to_be_visible()
+    page.get_by_role("button", name="Your memories").click()
+    expect(dialog.get_by_text("You have no memories here.")).to_be_visible()
 
 
 def test_nobody_sees_what_is_remembered_of_another(service, open_tab):
     page = entered(service, open_tab, "bob").page
-    page.get_by_role("button", name="What is remembered of you").click()
-    expect(page.get_by_text("Nothing is remembered of you.")).to_be_visible()
+    page.get_by_role("button", name="Your memories").click()
+    expect(page.get_by_text("You have no memories here.")).to_be_visible()
     assert "Zanzibar" not in page.content()

@@ -190,7 +190,7 @@ def test_another_browser_cannot_approve_and_the_one_that_asked_still_can(service
     other.goto(page.url)
     other.get_by_role("button", name="Send it").click()
     expect(other.get_by_role("alert")).to_contain_text(
-        "Your answer was not taken. This question asks for an approval, and the answer does not show that it comes from the one who was asked."
+        "Your answer was not taken. Not approved: the answer does not carry the nonce of the question"
     )
     expect(other.get_by_text("github asks for your approval")).to_be_visible()
     page.get_by_role("button", name="Send it").click()
@@ -239,7 +239,7 @@ def test_a_deleted_conversation_is_gone_from_the_page_and_from_the_service(servi
     entry = page.locator(".entry", has_text="How many forks")
     entry.hover()
     entry.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("dialog")).to_contain_text("There is no way back.")
+    expect(page.get_by_role("dialog")).to_contain_text("This cannot be undone.")
     assert complaints(page) == []
     picture(page, "web-delete")
     page.get_by_role("button", name="Delete", exact=True).click()

@@ -47,7 +47,7 @@ async def test_a_caller_with_too_many_open_requests_is_answered_429_and_when_to_
         answer = await wire.http.post(f"{wire.url}{path}", json=body, headers=headers)
     assert answer.status_code == 429
     assert answer.headers["Retry-After"] == "2"
-    assert "too many requests" in answer.text
+    assert "limit of requests per caller" in answer.text
 
 
 async def test_over_grpc_such_a_caller_is_answered_resource_exhausted() -> None:

@@ -81,14 +81,17 @@ def test_what_is_wrong_with_the_files_is_said_before_anything_is_served(tmp_path
     cases = (
         ({"GRPC_TLS_CERT_FILE": certificate}, "go together"),
         ({"GRPC_TLS_CERT_FILE": certificate, "GRPC_TLS_KEY_FILE": str(tmp_path / "none")}, "cannot be read"),
-        ({"GRPC_TLS_CERT_FILE": certificate, "GRPC_TLS_KEY_FILE": strange}, "no certificate and its key"),
+        (
+            {"GRPC_TLS_CERT_FILE": certificate, "GRPC_TLS_KEY_FILE": strange},
+            "must name a certificate and its private key",
+        ),
         (
             {
                 "GRPC_TLS_CERT_FILE": certificate,
                 "GRPC_TLS_KEY_FILE": key,
                 "GRPC_TLS_CLIENT_CA_FILE": str(tmp_path / "empty.pem"),
             },
-            "without certificates",
+            "holds no certificates in PEM form",
         ),
     )
     for settings, sentence in cases:

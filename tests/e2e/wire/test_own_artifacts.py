@@ -317,7 +317,7 @@ async def test_an_artifact_that_cannot_be_sent_fails_the_task_and_shows_nothing(
     async with served(Plain, fetching(), tmp_path) as place, place.client(WAYS[0]) as client:
         _, stored = await said(client)
     assert stored.status.state == TaskState.TASK_STATE_FAILED
-    assert stored.status.message.parts[0].text.startswith("Something went wrong inside the agent.")
+    assert stored.status.message.parts[0].text.startswith("Internal error in the agent.")
 
 
 async def test_names_of_files_are_safe(tmp_path: Path) -> None:

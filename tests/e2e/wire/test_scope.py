@@ -99,7 +99,10 @@ async def test_a_tenant_in_a_query_or_a_body_is_the_one_of_the_path():
             listed = (await wire.http.get(wire.url + path, headers=HEADERS)).json()["tasks"]
             assert [task["id"] for task in listed] == [sent.json()["task"]["id"]], path
         two = await wire.http.get(f"{wire.url}/rest/one/tasks?tenant=two", headers=HEADERS)
-    assert (two.status_code, two.json()["error"]["message"]) == (400, "Name one tenant.")
+    assert (two.status_code, two.json()["error"]["message"]) == (
+        400,
+        "The tenant is given twice with different values (path, body, metadata). Give it once.",
+    )
 
 
 async def _card(wire: Wire) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from multi_agents.cli.commands.agents_file import add_agent
+from multi_agents.cli.exit_codes import ExitCode
 from utils.a2a_common.client.agent_env import SERVED_BY_TLS, WIRED, resolve_env
 from utils.a2a_common.client.agents_file import (
     AgentEntry,
@@ -65,6 +67,21 @@ def test_a_wrong_word_or_an_unknown_name_is_a_settings_error(value):
     assert caught.value.message.isprintable()
 
 
+@pytest.mark.parametrize(
+    ("name", "url", "sentence"),
+    [
+        ("1x", "http://a", "'1x' is not a valid agent name."),
+        ("x", "ftp://a", "That is not an address"),
+    ],
+)
+def test_what_is_typed_at_agents_add_is_not_blamed_on_a_setting(name, url, sentence, tmp_path, capsys):
+    path = written(tmp_path, "{}\n")
+    assert add_agent(name, url, path, force=True) is ExitCode.USAGE
+    shown = capsys.readouterr().err
+    assert sentence in " ".join(shown.split())
+    assert "SUB_AGENTS" not in shown
+
+
 def test_an_entry_may_be_written_once_and_named_by_an_alias(tmp_path):
     text = "a: &a {url: 'http://x', shares: nothing}\nb: *a\nc: {<<: *a, url: 'http://y'}\n"
     urls = [one.url for one in load_agents_file(written(tmp_path, text))]
@@ -92,7 +109,7 @@ def test_an_empty_file_means_no_agents(tmp_path):
         ("a: {module: x, port: 70000}\n", "between 1 and 65535"),
         ("a: {url: 'ftp://x'}\n", "not an http or https URL"),
         ("a: {url: 'http://x:port'}\n", "not an http or https URL"),
-        ("A: {url: 'http://x'}\n", "'A' is no name"),
+        ("A: {url: 'http://x'}\n", "'A' is not a valid agent name"),
         ("supervisor: {url: 'http://x'}\n", "supervisor is no sub-agent and takes env alone"),
         ("supervisor:\n", "supervisor is no sub-agent and takes env alone"),
         ("a: {url: 'http://x', env: {}}\n", "a runs elsewhere"),
@@ -100,8 +117,8 @@ def test_an_empty_file_means_no_agents(tmp_path):
         ("a: {module: x, port: 9, env: {'A B': 1}}\n", "env of a has a name that is no variable's"),
         ("a: {module: x, port: 9}\nb: {module: y, port: 9}\n", "same port"),
         ("a: {url: 'http://x', colour: red}\n", "module and port, or url"),
-        ("a: {url: 'http://x', shares: all}\n", "shares of a is nothing, request or results"),
-        ("a: {module: x, port: 9, shares: [results]}\n", "shares of a is nothing, request or results"),
+        ("a: {url: 'http://x', shares: all}\n", "shares of a must be nothing, request or results"),
+        ("a: {module: x, port: 9, shares: [results]}\n", "shares of a must be nothing, request or results"),
         (
             "a: {url: 'http://x'}\nb: {url: 'http://y'}\na: {url: 'http://z'}\n",
             "a stands twice, again in line 3",

@@ -10,7 +10,7 @@ from multi_agents.cli.view.sinks import LineSink
 from multi_agents.cli.view.startup import PAUSE_SECONDS, Detail, StartupView
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.events import ActivityReported
-from utils.events import ModelWaited, ToolFinished, ToolStarted, ToolStatus
+from utils.events import ModelWaited, PlanStep, PlanUpdated, StepStatus, ToolFinished, ToolStarted, ToolStatus
 
 
 @pytest.fixture
@@ -68,6 +68,28 @@ def test_a_short_start_takes_one_line_and_a_quiet_one_none(capsys, clock):
     assert capsys.readouterr().err == "Started rag in 5 s; the supervisor is at http://127.0.0.1:8002.\n"
 
 
+@pytest.mark.parametrize(
+    ("agents", "lines"),
+    [
+        (["rag"], ["rag: pending", "rag: completed"]),
+        (
+            ["rag", "github"],
+            ["rag: pending", "github: pending", "rag: completed", "github: completed"],
+        ),
+        (
+            ["rag", "rag"],
+            [f"rag: {state}: step {number}" for state in ("pending", "completed") for number in (0, 1)],
+        ),
+    ],
+)
+def test_a_step_is_told_by_its_agent_and_by_its_words_only_where_the_agent_has_several(capsys, agents, lines):
+    view, sink = TurnView(), LineSink()
+    for status in (StepStatus.PENDING, StepStatus.COMPLETED):
+        steps = tuple(PlanStep(str(n), f"step {n}", agent, status, n) for n, agent in enumerate(agents))
+        sink.show(PlanUpdated(steps), view)
+    assert capsys.readouterr().err.splitlines() == lines
+
+
 def test_a_note_has_no_state_and_a_call_has_one(capsys):
     view, sink = TurnView(), LineSink()
     for activity in (
@@ -79,7 +101,7 @@ def test_a_note_has_no_state_and_a_call_has_one(capsys):
         view.apply(event)
         sink.show(event, view)
     assert capsys.readouterr().err.splitlines() == [
-        "waiting 2 s until the model begins its answer",
+        "waiting for the model (2 s so far)",
         "search: working",
         "search: completed in 0.5 s",
     ]

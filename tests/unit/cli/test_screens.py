@@ -93,7 +93,7 @@ def test_what_was_waited_for_is_not_part_of_the_tree_that_stays():
     view = TurnView()
     add_activity(view.nodes, ModelWaited(3.0, begun=False))
     add_activity(view.nodes, ToolStarted("1", "search", "q"))
-    assert any("waiting 3 s" in line for line in drawn(live_view(view), 80))
+    assert any("waiting for the model (3 s so far)" in line for line in drawn(live_view(view), 80))
     stays = settled_view(view)
     assert not any("waiting" in line for line in drawn(stays, 80))
     assert any("search" in line for line in drawn(stays, 80))

@@ -139,7 +139,7 @@ async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() 
 async def test_an_open_breaker_is_an_answer_that_a_model_can_work_with() -> None:
     line = Bulkhead("github", tripped(Clock()))
     with pytest.raises(
-        SubAgentUnavailable, match=r"github agent is unavailable since \d\d:\d\d:\d\d UTC"
+        SubAgentUnavailable, match=r"github agent has been unavailable since \d\d:\d\d:\d\d UTC"
     ) as raised:
         async with line.slot(1.0):
             pytest.fail("nothing is sent to an agent that is down")

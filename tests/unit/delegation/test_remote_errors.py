@@ -49,7 +49,10 @@ def test_every_error_that_tells_of_the_request_is_a_refusal(kind: type[A2AError]
 @pytest.mark.parametrize("kind", sorted(INSIDE, key=str))
 def test_an_error_inside_an_agent_is_told_without_its_words(kind: type[A2AError]) -> None:
     failure = failure_of("stocks", typed(kind("Traceback: password=hunter2")))
-    assert (type(failure), failure.message) == (DelegationFailed, "The stocks agent failed inside.")
+    assert (type(failure), failure.message) == (
+        DelegationFailed,
+        "The stocks agent had an internal error. Its log has the details, under the same trace id.",
+    )
 
 
 def test_the_words_of_a_refusal_cannot_leave_their_quotation_hide_or_be_endless() -> None:

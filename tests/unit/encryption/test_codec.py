@@ -99,7 +99,7 @@ def test_keys_come_from_a_setting_or_a_file(tmp_path: Path) -> None:
         ({"ENCRYPTION_KEYS": "short"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
         ({"ENCRYPTION_KEYS": ","}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
         ({"ENCRYPTION_KEYS": OLD + "é"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
-        ({"ENCRYPTION_KEYS_FILE": "/nowhere/keys"}, "ENCRYPTION_KEYS_FILE names no file with keys"),
+        ({"ENCRYPTION_KEYS_FILE": "/nowhere/keys"}, "The file in ENCRYPTION_KEYS_FILE cannot be read"),
         (
             {"ENCRYPTION_KEYS": OLD, "ENCRYPTION_KEYS_FILE": "/nowhere/keys"},
             "Set ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE, and not both",

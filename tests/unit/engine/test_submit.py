@@ -149,7 +149,7 @@ async def test_a_caller_with_all_its_turns_under_way_waits_and_another_one_is_se
     house = House(Executor(), max_turns=4, caller_turns=2)
     house.executor.gate.clear()
     await house.submit(turn("a"), turn("b", conversation="conversation of a"))
-    with pytest.raises(TooManyRequests):
+    with pytest.raises(TooManyRequests, match=r"limit of requests per caller\. Try again in \d+ s\.$"):
         await house.submit(turn("c"))
     await house.submit(turn("d", owner="another"))
     await house.executor.begun(2)

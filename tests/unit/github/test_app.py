@@ -56,7 +56,7 @@ async def test_an_installation_reads_with_tokens_of_its_own_and_asks_for_one_onc
     [
         ({}, "GITHUB_APP_KEY_FILE"),
         ({"GITHUB_APP_KEY_FILE": "/nowhere.pem"}, "GITHUB_APP_INSTALLATION_ID"),
-        ({"GITHUB_APP_KEY_FILE": "/nowhere.pem", "GITHUB_APP_INSTALLATION_ID": "1"}, "no file"),
+        ({"GITHUB_APP_KEY_FILE": "/nowhere.pem", "GITHUB_APP_INSTALLATION_ID": "1"}, "no private key"),
         (
             {
                 "GITHUB_APP_KEY_FILE": "/nowhere.pem",

@@ -184,7 +184,7 @@ async def test_calls_that_hang_take_no_thread_from_others_until_there_are_too_ma
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
         assert [line["left"] for line in logs if line["event"] == "tool.left_running"][-1] == MOST_LEFT
-        with pytest.raises(ToolTimeout, match="50 earlier calls"):
+        with pytest.raises(ToolTimeout, match="50 tool calls that were given up are still running"):
             await in_own_thread("where", int, "7")
     let_go.set()
     async with asyncio.timeout(10):

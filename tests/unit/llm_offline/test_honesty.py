@@ -80,7 +80,7 @@ def test_a_request_that_was_followed_whole_is_answered_without_a_remark(chat, re
         ),
         (
             "Is the last build of acme/rocket green? If not, list the branches",
-            "I cannot weigh “If not”, so this is shown in any case.",
+            "I cannot check the condition “If not”, so here is the result anyway.",
         ),
     ],
 )

@@ -21,11 +21,11 @@ DATES = Dates("TLS_CERT_FILE", BEGINS, ENDS)
 @pytest.mark.parametrize(
     ("now", "wrong", "soon"),
     [
-        (BEGINS - timedelta(minutes=1), "is not valid before 2030-01-01 00:00 UTC", ""),
+        (BEGINS - timedelta(minutes=1), "is not valid until 2030-01-01 00:00 UTC", ""),
         (BEGINS, "", ""),
         (ENDS - timedelta(days=15), "", ""),
         (ENDS - timedelta(days=13, hours=1), "", "expires on 2030-03-01 00:00 UTC, in 13 days"),
-        (ENDS, "has expired on 2030-03-01 00:00 UTC", ""),
+        (ENDS, "expired on 2030-03-01 00:00 UTC", ""),
     ],
 )
 def test_it_is_told_before_it_is_valid_from_two_weeks_before_its_end_and_after(

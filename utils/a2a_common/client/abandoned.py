@@ -1,4 +1,4 @@
-"""Cancels tasks at other agents that nobody waits for any more.
+"""Cancels tasks at other agents whose answers are no longer needed.
 
 A delegation whose own task has ended is canceled at once, or when its agent can be reached again; a message that was not
 followed to its end, with the task that it began.
@@ -64,7 +64,7 @@ class Abandoned:
         self._background: set[asyncio.Task[None]] = set()
 
     async def end(self, parent_task_id: str) -> None:
-        """A task has ended: cancel what it left at other agents. What cannot be reached is canceled later."""
+        """A task has ended: cancel the tasks that it left open at other agents. An agent that cannot be reached is tried again later."""
         await self._end_all(await self._delegations.abandon(parent_task_id))
 
     def came_up(self, agent: str) -> None:
@@ -74,7 +74,7 @@ class Abandoned:
         task.add_done_callback(self._background.discard)
 
     async def stop(self) -> None:
-        """Stop what runs in the background; it is done when the agent is seen after the next start."""
+        """Stop the background work. What is left is canceled once its agent is reachable after the next start."""
         await end_tasks(list(self._background))
 
     async def _end_at(self, agent: str) -> None:
@@ -105,7 +105,7 @@ class Abandoned:
 
 
 async def cancel_unfinished(connection: Connection, call: RemoteCall, task: TaskView) -> None:
-    """Cancel what a message began, also where the id of its task was never heard. Failing is logged."""
+    """Cancel the task that a message began, even if its id never arrived. A failure is logged."""
     if not task.task_id:
         await _find(connection, call.message(signed=connection.knows_senders), task)
     if task.task_id and (task.open or task.waits):

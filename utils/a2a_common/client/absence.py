@@ -29,7 +29,7 @@ class Absence:
         return max(0.0, self._seconds - gone)
 
     def note(self, *, there: bool) -> None:
-        """What a look at the agent found."""
+        """The result of a look at the agent."""
         if there:
             self._since = None
             self._over.set()

@@ -167,14 +167,16 @@ def with_shares(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, 
 
 
 def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
-    """The entries, with what the setting `SUB_AGENTS_TRUST` says of them; where it says anything, the others are foreign.
+    """The entries with their trust from the setting `SUB_AGENTS_TRUST`; if it is set, agents that it does not name are foreign.
 
     Raises:
         SettingsError: The value is malformed, or names an agent that is not among the entries.
     """
     named, listed = parse_trust(value), tuple(entries)
     if not named.keys() <= {entry.name for entry in listed}:
-        text = f"Setting {TRUST_VARIABLE} is wrong: it names an agent that is none. Name those of {VARIABLE}."
+        text = (
+            f"Setting {TRUST_VARIABLE} is wrong: it names an unknown agent. Known agents: {_listed(listed)}."
+        )
         raise SettingsError(TRUST_VARIABLE, text)
     if not named:
         return listed
@@ -192,11 +194,14 @@ def with_exchange(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry
     """
     wanted, listed = parse_exchange(value), tuple(entries)
     if not wanted.keys() <= {entry.name for entry in listed if entry.module is None}:
-        text = (
-            f"Setting {EXCHANGE_VARIABLE} is wrong: it names an agent that is none, or has no url of its own."
-        )
+        known = _listed(each for each in listed if each.module is None)
+        text = f"Setting {EXCHANGE_VARIABLE} is wrong: it names an agent that is unknown or has no url. Agents with a url: {known}."
         raise SettingsError(EXCHANGE_VARIABLE, text)
     return tuple(replace(entry, exchange=wanted.get(entry.name, entry.exchange)) for entry in listed)
+
+
+def _listed(entries: Iterable[AgentEntry]) -> str:
+    return ", ".join(entry.name for entry in entries) or "none"
 
 
 def _from_pair(pair: str) -> AgentEntry:
@@ -246,24 +251,30 @@ def _checked_exchange(entry: Mapping[Any, Any], name: str, where: str) -> Exchan
 
 def _checked_trust(value: object, name: str, where: str) -> Trust | None:
     if value is not None and value not in list(Trust):
-        raise SettingsError(VARIABLE, f"{where} is wrong: trust of {name} is {TRUST_CHOICES}.")
+        raise SettingsError(VARIABLE, f"{where} is wrong: trust of {name} must be {TRUST_CHOICES}.")
     return None if value is None else Trust(str(value))
 
 
 def _checked_shares(value: object, name: str, where: str) -> Shares:
     if value not in list(Shares):
-        raise SettingsError(VARIABLE, f"{where} is wrong: shares of {name} is {CHOICES}.")
+        raise SettingsError(VARIABLE, f"{where} is wrong: shares of {name} must be {CHOICES}.")
     return Shares(str(value))
 
 
 def _checked_name(name: str, where: str) -> str:
-    if not _NAME.fullmatch(name) or name == SUPERVISOR:
-        raise SettingsError(
-            VARIABLE,
-            f"{where} is wrong: {_shown(name)!r} is no name for an agent; use up to 32 lower-case letters, digits, "
-            f"- and _, beginning with a letter, and not {SUPERVISOR!r}.",
-        )
+    if problem := wrong_name(name):
+        raise SettingsError(VARIABLE, f"{where} is wrong: {problem}")
     return name
+
+
+def wrong_name(name: str) -> str:
+    """Why an agent cannot have this name; empty if it can."""
+    if _NAME.fullmatch(name) and name != SUPERVISOR:
+        return ""
+    return (
+        f"{_shown(name)!r} is not a valid agent name. Use up to 32 lower-case letters, digits, - and _, "
+        f"starting with a letter. {SUPERVISOR!r} is reserved."
+    )
 
 
 def _shown(name: str) -> str:

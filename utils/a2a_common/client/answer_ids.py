@@ -16,7 +16,7 @@ import httpx
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
 from utils.errors import ProtocolViolation
 
-COMPLAINT = "is none to the request: it has another id"
+COMPLAINT = "carries a different JSON-RPC id than the request"
 
 _ID = re.compile(rb'"id": ?("[0-9a-f-]{36}"), ?"jsonrpc": ?"2\.0"\}$')
 """How the SDK's client ends a request. Found so, the body of a large message is not parsed for it."""
@@ -51,8 +51,8 @@ class AnswerIds:
     def check(self, answer: bytes, asked: bytes, *, event: bool) -> None:
         """Whether a body or an event answers the request with this id.
 
-        What holds the id is not parsed: nobody who knows it gains by writing it elsewhere. What is no answer of JSON-RPC at all is left
-        to the client, which says so.
+        The rest of a body is not parsed for the id: an agent that knows the id gains nothing by writing it elsewhere. A
+        body that is not a JSON-RPC response is left to the client, which reports it.
 
         Raises:
             ProtocolViolation: It answers another one.
@@ -89,7 +89,7 @@ def _data_of(event: str) -> str:
 
 
 class _Matched(httpx.AsyncByteStream):
-    """A body that ends with an error where it answers another request."""
+    """A response body that ends with an error if it answers another request."""
 
     def __init__(self, inner: httpx.AsyncByteStream, asked: bytes, ids: AnswerIds, *, streams: bool) -> None:
         self._inner, self._asked, self._ids, self._streams = inner, asked, ids, streams

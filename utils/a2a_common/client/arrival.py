@@ -1,8 +1,9 @@
 """Whether a message arrived of which no answer came: it is looked for by its id at the agent that it was sent to.
 
-Not every agent can tell. The protocol demands neither that an agent lists its tasks nor that these show their messages, and an
-agent may answer with a message and no task at all. So only what is seen counts, and what is not seen proves something in two
-cases: the agent shows the messages of its tasks, or it knows a repeated message by its id.
+Not every agent can tell. The protocol requires neither that an agent lists its tasks nor that tasks show their
+messages, and an agent may answer with a message and no task at all. So a message that is found has arrived, but a
+message that is not found proves that it did not arrive only in two cases: the agent shows the messages of its tasks, or
+it recognises a repeated message by its id.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a look for a message found.
+    """The result of a search for a message.
 
     Attributes:
         events: The task that the message began or answered, as its events; none where it was not found.
@@ -59,7 +60,7 @@ async def look_for(connection: Connection, message: Message, *, artifacts: bool 
 
 
 async def find_task(connection: Connection, message: Message) -> Sequence[PeerEvent]:
-    """The task that a message began or answered, as its events; none where it is not found.
+    """The events of the task that a message began or answered; none if there is no such task.
 
     Raises:
         PeerError: The agent cannot be reached, or something else answered in its place.
@@ -74,7 +75,7 @@ async def _candidates(connection: Connection, message: Message, *, artifacts: bo
 
 
 def _shows_messages(task: Task) -> bool:
-    """Whether a task shows what its user said."""
+    """Whether the history of a task contains the user's messages."""
     from a2a.types.a2a_pb2 import Role
 
     return any(each.role == Role.ROLE_USER and each.message_id for each in task.history)

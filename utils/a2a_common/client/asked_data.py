@@ -1,4 +1,4 @@
-"""The data with which a remote agent asks: one form at most, and whatever else it sent, which is told as data and handed on as it came. Pure."""
+"""The data of a remote agent's question: at most one form, and any other data, which is passed on unchanged. Pure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ LEFT_OUT = "(More of the data is not shown.)"
 
 @dataclass(frozen=True, slots=True)
 class AskedData:
-    """What the data parts of a question are.
+    """The data parts of a question, by kind.
 
     Attributes:
         form: The JSON schema of the answer; `None` where none of them is one.

@@ -1,4 +1,4 @@
-"""A question to an agent that may be asked again: until it is answered, refused, or answered twice with what nobody can read."""
+"""Repeats a request that is safe to repeat, until it is answered, refused, or answered twice with something unreadable."""
 
 from __future__ import annotations
 

@@ -32,11 +32,11 @@ OnFailure = Callable[[str], None]
 
 
 def _ignore(_name: str) -> None:
-    """Nobody wants to know of failures."""
+    """Default `OnFailure`: does nothing."""
 
 
 def _never() -> bool:
-    """Nobody looks at the agent."""
+    """Default `reachable`: no look has found the agent up."""
     return False
 
 
@@ -71,7 +71,7 @@ class Bulkhead:
         self._times_up = 0
 
     def try_now(self) -> None:
-        """The agent was down and was seen to be up again."""
+        """Record that the agent, which was down, is up again."""
         self._times_up += 1
         self._breaker.try_now()
         self._show()
@@ -122,7 +122,7 @@ class Bulkhead:
             self._breaker.succeeded()
 
     def _failed(self, began: int) -> None:
-        """Count a failure; one that began before the agent was seen up says nothing about how it is now."""
+        """Count a failure, unless the call began before the agent was last seen up: then it says nothing about its state now."""
         if began == self._times_up:
             self._breaker.failed()
             self._on_failure(self._name)

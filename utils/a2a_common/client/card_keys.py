@@ -41,7 +41,7 @@ def card_checks(value: str, names: Collection[str]) -> Mapping[str, CardCheck]:
         if not separator or not path or name in found:
             raise _wrong("write each agent once, as name=path")
         if name not in names:
-            raise _wrong("it names an agent that is none")
+            raise _wrong(f"it names an unknown agent; known agents: {', '.join(sorted(names)) or 'none'}")
         found[name] = _check(_keys_of(Path(path), name))
     return found
 

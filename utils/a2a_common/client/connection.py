@@ -237,7 +237,7 @@ class Connection:
 
     @property
     def knows_senders(self) -> bool:
-        """Whether its card declares that answers are told from those of others by a secret."""
+        """Whether the card declares that answers to questions carry a nonce."""
         return QUESTION_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
 
     @property
@@ -268,7 +268,7 @@ class Connection:
                 yield response
 
     async def subscribe(self, task_id: str) -> AsyncGenerator[StreamResponse, None]:
-        """What a task that runs already sends, from a snapshot on."""
+        """Subscribe to a running task: a snapshot, then its events."""
         from a2a.types.a2a_pb2 import SubscribeToTaskRequest
 
         request = SubscribeToTaskRequest(id=task_id)

@@ -20,5 +20,5 @@ def keeps_conversations(card: AgentCard) -> bool:
 
 
 async def ask_conversations(connection: Connection, asked: Asked) -> Mapping[str, Any] | None:
-    """What an agent answers; `None` where the answer is none of the extension. Raises what `ask_extension` does."""
+    """The agent's answer; `None` if it does not follow the extension. Raises the errors of `ask_extension`."""
     return await ask_extension(connection, CONVERSATIONS_EXTENSION, conversations_part(asked))

@@ -1,4 +1,4 @@
-"""What proves to another agent who asks: added to a request, and only to one that goes where the credential belongs."""
+"""Credentials for other agents: added to a request only if it goes to the origin that the credential belongs to."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ActingFor:
 
 
 def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
-    """For whom the agent of a delegation is asked; the newest of `answers` may be an approval, which admission has checked."""
+    """The user for whom the agent of a delegation is called. The newest of `answers` may be an approval, which admission has checked."""
     asked = Question.of(kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {})
     return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=asked.digest)
 
@@ -76,7 +76,7 @@ class Credentials:
         self._token = token
 
     async def add(self, request: httpx.Request) -> None:
-        """Add it, where the request goes to the agent."""
+        """Add the credentials if the request goes to the agent."""
         if origin_of(str(request.url)) != self._origin:
             return
         made = self._token()

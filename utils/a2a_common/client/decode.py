@@ -87,7 +87,7 @@ def is_read(response: StreamResponse) -> bool:
 
 
 def with_last_words(task: Task) -> Task:
-    """The task with what its agent said last as its status message, where nothing else holds its answer.
+    """The task with its agent's last message as the status message, if nothing else holds its answer.
 
     It is for a task whose stream could not be read: some agents put an answer into the history alone.
     """
@@ -111,7 +111,7 @@ def says_nothing(task: Task) -> bool:
 
 
 def addressed(response: StreamResponse) -> tuple[str, str]:
-    """The task and the context that one element of a stream belongs to; each empty where it does not say."""
+    """Ids of the task and the context of one element of a stream; each empty if the element does not name it."""
     match response.WhichOneof("payload"):
         case "task":
             return response.task.id, response.task.context_id
@@ -126,7 +126,7 @@ def addressed(response: StreamResponse) -> tuple[str, str]:
 
 
 def resubscribe_seconds(response: StreamResponse) -> float | None:
-    """Seconds to wait before subscribing again, where the agent asks for it because it stops while the task goes on."""
+    """Seconds to wait before subscribing again, if the agent asks for it because it stops while the task continues."""
     told = response.status_update.metadata.fields
     if ACTIVITY_EXTENSION not in told:
         return None

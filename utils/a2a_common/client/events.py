@@ -1,4 +1,4 @@
-"""What a client sees of a task at another agent: typed events of `utils/events.py`, and those that only a client needs.
+"""The events of a task at another agent: those of `utils/events.py`, and those that only a client needs.
 
 The same union is used for an agent of this project and for a foreign one. Events hold plain values, no wire types.
 What a peer sent is a peer's data: parsed leniently, and cleaned by whoever shows it.
@@ -38,7 +38,7 @@ ENDED_STATES = SETTLED_STATES - WAITING_STATES
 
 @dataclass(frozen=True, slots=True)
 class TaskSnapshot:
-    """The task as it stands: all of its artifacts follow, and replace what was seen before. Where none do, that is kept."""
+    """The current state of the task. Its artifacts follow and replace the earlier ones; if none follow, the earlier ones stay."""
 
     task_id: str
     context_id: str

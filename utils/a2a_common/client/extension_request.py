@@ -23,7 +23,7 @@ def declares(card: AgentCard, uri: str) -> bool:
 
 
 async def ask_extension(connection: Connection, uri: str, part: dict[str, Any]) -> Mapping[str, Any] | None:
-    """What an agent answers to a data part; `None` where the answer is none of the extension.
+    """The agent's answer to a data part; `None` if it does not follow the extension.
 
     Raises:
         PeerError: The agent cannot be reached, or refuses.

@@ -1,10 +1,11 @@
 """One message to an agent and what comes of it: sent once, followed to its end, taken up again after a break.
 
-The end of a stream without an end of the task leads to GetTask and SubscribeToTask, never to a second message: the
-stream broke, or the agent stops and goes on with the task after its restart. So does a stream that held what nobody can
-read: what it said of the end of the task may not be all, and the task as GetTask shows it is what counts. A message of which is unknown whether it
-arrived is looked for by its id, and sent again only where that proves that it did not, or to an agent that knows a repeated
-message. One that certainly was not taken, as by a busy agent, is sent again as it is.
+If a stream ends before its task, the client calls GetTask and SubscribeToTask and never sends a second message: the
+stream broke, or the agent stops and continues the task after its restart. The same happens after a stream with
+unreadable elements: its account of the end of the task may be incomplete, so the task from GetTask counts. If it is
+unknown whether a message arrived, the client searches for it by its id. It sends the message again only if the search
+proves that it did not arrive, or if the agent recognises a repeated message. A message that certainly was not accepted,
+for example by a busy agent, is sent again unchanged.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _UNREAD = "an element of its stream is neither a task nor a message, nor an upda
 
 
 def _nobody_asks(_error: UnusableAnswer) -> None:
-    """Do not tell."""
+    """Default callback for an unusable answer: does nothing."""
 
 
 async def follow_message(
@@ -144,7 +145,7 @@ class _Following:
         self.ended = False
 
     async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
-        """What comes of the message until its stream ends or breaks."""
+        """The events of the message until its stream ends or breaks."""
         if maybe_sent:
             async with aclosing(self._sought(message, None)) as sought:
                 async for event in sought:

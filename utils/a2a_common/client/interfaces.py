@@ -1,4 +1,4 @@
-"""What a card offers and this client takes: addresses, bindings, and media types of answers."""
+"""Matches a card with this client: addresses, bindings, and media types of answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def web_interfaces(card: AgentCard) -> Sequence[AgentInterface]:
 
 
 def unusable(card: AgentCard) -> str:
-    """Why an agent can never be called as its card is, in a sentence; empty where it can."""
+    """Why an agent cannot be called with its present card, in a sentence; empty if it can."""
     offered = sorted({each.protocol_binding for each in card.supported_interfaces})
     if any(each.protocol_binding in BINDINGS for each in web_interfaces(card)):
         return ""
@@ -62,7 +62,7 @@ def with_web_addresses(card: AgentCard) -> AgentCard:
 
 
 def accepted_modes(card: AgentCard) -> list[str]:
-    """What is taken of an agent's answer: text and data are read, and a file of any type is passed on.
+    """The media types accepted from an agent: text and data are read, and a file of any type is passed on.
 
     All that the card offers is named besides `*/*`, since not every agent knows patterns.
     """

@@ -36,7 +36,7 @@ def check_whole(task: TaskView, agent: str) -> None:
 
 
 def as_shown(task: TaskView) -> str:
-    """The words of the question that a task waits with; ordinary ones say so where they are shortened."""
+    """The text of a task's open question; an ordinary one that is shortened says so."""
     words = task.question.strip()
     if len(words) <= _LONGEST_WORDS or _asks_approval(task):
         return words

@@ -1,4 +1,4 @@
-"""A message to an agent, as the protocol has it: a user's, or that of a delegation. Pure but for the id that is made where none is given."""
+"""Builds the protocol message to an agent: a user's, or that of a delegation. Pure, except that a missing id is generated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def user_message(
     secret: str = "",
     question: str = "",
 ) -> Message:
-    """A message with one text part, left out where it is empty, the `parts` as they are, and a part for each of `data`.
+    """A message with a text part (omitted if the text is empty), the `parts` unchanged, and a part for each of `data`.
 
     With `secret` it shows that it comes from the same sender as every other message with it; with `question`, the id of the
     question that its sender has read.
@@ -92,7 +92,7 @@ class RemoteCall:
     seen: Sequence[str] = ()
 
     def message(self, *, signed: bool) -> Message:
-        """The message as it is sent; with the secret and the name of the question where `signed`."""
+        """The message to send; if `signed`, with the nonce and the name of the question."""
         told = [self.scope.to_payload()] if self.scope else []
         return user_message(
             self.text,

@@ -1,4 +1,4 @@
-"""Reading a stream of one task: until when it is read, what is of that task, and what an element says of its state."""
+"""Reading the stream of one task: when to stop, which elements belong to the task, and which state an element reports."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import StreamResponse
 
 _LAST_SECONDS = 0.5
-"""How long a stream is read on after the end of its task, so that its connection can be used again."""
+"""How long a stream is drained after the end of its task."""
 
 
 async def read_out(responses: AsyncGenerator[StreamResponse, None]) -> None:
-    """Read a stream to its end where that comes soon; what it holds, and how it breaks, is of no interest any more."""
+    """Drain the stream for at most `_LAST_SECONDS`, so that its connection can be reused. Content and errors are ignored."""
     with suppress(PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError):
         async with asyncio.timeout(_LAST_SECONDS):
             async for _ in responses:
@@ -30,7 +30,7 @@ async def read_out(responses: AsyncGenerator[StreamResponse, None]) -> None:
 async def until_silent(
     events: AsyncGenerator[PeerEvent, None], seconds: float
 ) -> AsyncGenerator[PeerEvent, None]:
-    """The events until none came for so long."""
+    """The events, until none has come for `seconds`."""
     with suppress(StopAsyncIteration, TimeoutError):
         while True:
             async with asyncio.timeout(seconds):

@@ -79,14 +79,14 @@ class Silence:
         return True
 
     def stream_ended(self, seconds: float) -> None:
-        """A renewed stream was open for so long. One that ends at once, again and again, is of a task that nobody works on."""
+        """A renewed stream was open for `seconds`. If streams end at once again and again, nobody works on the task."""
         if seconds >= self._patience.held_seconds:
             self._left, self._looks = None, 0
         elif self._left is None:
             self._left = self._clock()
 
     def unknown(self) -> None:
-        """Nobody can tell whether somebody works on it: the agent is away, or offers no stream that could tell."""
+        """It is unknown whether the agent works on the task: the agent is away, or offers no stream."""
         self._left = None
 
     def check(self, task_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong with a call to another agent, as types: the only place that knows the SDK's errors.
+"""The errors of a call to another agent, as types. Only this module knows the SDK's errors.
 
     PeerError
     ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
@@ -167,7 +167,7 @@ class RequestRefused(PeerError):
 
 
 class CredentialsRefused(RequestRefused):
-    """The agent wants to know who asks, or does not let the one who asks."""
+    """The agent requires credentials, or does not accept the ones that were sent."""
 
 
 class NotAuthorised(RequestRefused):
@@ -193,7 +193,7 @@ class NoProgress(PeerError):
 
 
 class TaskLeft(NoProgress):
-    """The agent ends each stream of the task at once, and the task shows no change: nobody seems to work on it.
+    """The agent ends each stream of the task at once, and the task does not change: apparently nothing works on it.
 
     Attributes:
         seconds: How long it has shown no change.
@@ -269,7 +269,7 @@ def typed(error: Exception) -> PeerError:
 
 
 def never_taken(error: PeerError) -> bool:
-    """Whether nobody can have begun what was sent: it did not leave, or was refused before."""
+    """Whether the request cannot have been started: it was not sent, or was refused before any work."""
     match error:
         case ConnectionLost(sent=sent):
             return not sent
@@ -281,7 +281,7 @@ def never_taken(error: PeerError) -> bool:
 
 
 def certificate_refused(error: BaseException | None) -> CertificateRefused | None:
-    """The refusal of a certificate that is below an error of the transport; `None` where it is something else.
+    """The refused certificate that caused an error of the transport; `None` if it has another cause.
 
     With TLS 1.3 a server looks at our certificate after our side of the handshake has ended, so that its refusal may
     arrive as what is read first.
@@ -345,7 +345,7 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
 
 
 def detail_of(error: BaseException) -> str:
-    """What is wrong with an answer that cannot be read, for the log; empty where an error tells of something else."""
+    """Why an answer cannot be read, for the log; empty for other errors."""
     match error:
         case OutcomeUnclear(lost=PeerError() as lost):
             return detail_of(lost)
@@ -355,7 +355,7 @@ def detail_of(error: BaseException) -> str:
 
 
 def _unclear(agent: str, lost: PeerError) -> DelegationFailed:
-    """The failure that `lost` is, told as one of which nobody knows whether the agent did its work."""
+    """Convert `lost` into a failure whose outcome is unknown: the agent may have done its work."""
     failure = failure_of(agent, lost)
     away = isinstance(failure, SubAgentUnavailable)
     said = SUB_AGENT_LOST.format(agent=agent) if away else failure.message

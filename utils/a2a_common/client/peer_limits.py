@@ -1,8 +1,8 @@
 """Size limits for responses of other agents, applied to the body before anything parses it.
 
-A response is held back until it is known to be within the limits: a stream event by event, any other body as
-a whole. So neither memory nor the time of one parse depends on what an agent chooses to send. This is the one place where
-what an agent sent is put right before it is parsed.
+A response is held back until it is known to be within the limits: a stream event by event, any other body as a whole.
+So an agent cannot make memory or the time of one parse grow without bound. Only here is an agent's response corrected
+before it is parsed.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class PeerLimits:
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """A body that ends with an error where it goes beyond its limits; no text has half of a character, no time lacks a zone."""
+    """A body that ends with an error if it exceeds a limit, has half of a character in a text, or a time without a zone."""
 
     def __init__(self, inner: httpx.AsyncByteStream, limits: PeerLimits, *, streams: bool) -> None:
         self._inner, self._limits, self._streams = inner, limits, streams
@@ -129,7 +129,7 @@ def _mended(body: bytes) -> bytes:
 
 
 def _values(body: bytes) -> int:
-    """JSON values in a body, or a few more: what opens a list or an object, and what stands between two values."""
+    """An upper bound of the number of JSON values in a body: counts opening brackets and the separators between values."""
     if _marks(body) <= MOST_VALUES:
         return 0
     return _marks(without_strings(body))

@@ -23,7 +23,7 @@ def one_line(text: str, longest: int = LONGEST) -> str:
 
 
 def with_words(sentence: str, text: str) -> str:
-    """The sentence, and what the agent said as a quotation; the sentence where it said nothing."""
+    """The sentence, followed by the agent's words as a quotation if there are any."""
     return " ".join(filter(None, (sentence, quotation(text))))
 
 
@@ -34,7 +34,7 @@ def with_wrong(sentence: str, reason: str) -> str:
 
 
 def quotation(text: str, longest: int = LONGEST) -> str:
-    """What an agent said, as a quotation that it cannot end itself; empty where it said nothing."""
+    """An agent's words as a quotation whose end they cannot forge; empty if there are none."""
     return _quoted("It said", text, longest)
 
 

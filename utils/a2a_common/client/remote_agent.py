@@ -217,13 +217,13 @@ class RemoteAgent:
 
 
 def _quoting(failure: DelegationFailed, task: TaskView, told: str = "") -> DelegationFailed:
-    """The failure with what the agent had written until then, besides what is told already: it may be all that the model needs."""
+    """The failure with the text that the agent had written, except what is reported already: it may be all that the model needs."""
     failure.quoted = quotation(task.written_besides(told), LONGEST_WORK)
     return failure
 
 
 def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:
-    """How long a sub-task took: of one that an earlier process had sent, what its agent says, if that is more than was waited here."""
+    """Seconds that a sub-task took. If an earlier process sent it, the agent's own figure counts if it is longer than the wait here."""
     told = task.sub_tasks.seconds if task.sub_tasks is not None else None
     return max(waited, told or 0.0) if call.maybe_sent and not call.task_id else waited
 

@@ -53,7 +53,7 @@ class _Pooled:
 
 
 class RemoteAgents:
-    """Reaches an agent for whom it is asked.
+    """Calls a sub-agent in the name of the user whose task needs it.
 
     Args:
         registry: The agents and their cards.

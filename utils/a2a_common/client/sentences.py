@@ -1,6 +1,8 @@
-"""The sentences of a delegation that failed, as its result. What a sub-agent says itself goes before `SUB_AGENT_FAILED`."""
+"""The sentences of failed delegations. A sub-agent's own words take precedence over `SUB_AGENT_FAILED`."""
 
-SUB_AGENT_UNKNOWN = "The {agent} agent is not known yet."
+SUB_AGENT_UNKNOWN = (
+    "The supervisor has not reached the {agent} agent yet. Try again in a moment; /agents shows its state."
+)
 SUB_AGENT_NO_ADDRESS = "The card of the {agent} agent names no address that can be used. {why}"
 SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
 SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
@@ -8,12 +10,12 @@ SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
     "Please send the answer again in a moment. It asked: {question}"
 )
 SUB_AGENT_DOWN = (
-    "The {agent} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {seconds} s."
+    "The {agent} agent has been unavailable since {since:%H:%M:%S} UTC. The next try is in {seconds} s."
 )
 SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
 SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
 SUB_AGENT_LOST = "The answer of the {agent} agent was lost."
-MAY_HAVE_DONE_IT = "It may have done what it was asked. Please look whether it did before you ask again."
+MAY_HAVE_DONE_IT = "It may have done what it was asked. Check whether it did before you ask again."
 AGENT_UNCLEAR = f"The agent's answer was lost. {MAY_HAVE_DONE_IT}"
 SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
 SUB_AGENT_LEFT = "The {agent} agent ended its answer before its task was done, and the task showed no change for {seconds:.0f} seconds."
@@ -31,7 +33,9 @@ SUB_AGENT_NEEDS_MESSAGE = (
     "Please send your message again."
 )
 SUB_AGENT_FAILED = "The {agent} agent failed."
-SUB_AGENT_CRASHED = "The {agent} agent failed inside."
+SUB_AGENT_CRASHED = (
+    "The {agent} agent had an internal error. Its log has the details, under the same trace id."
+)
 SUB_AGENT_CUT_OFF = "The {agent} agent was stopped during something whose outcome it does not know."
 SUB_AGENT_ENDED = "The {agent} agent ended the task as {state}."
 SUB_AGENT_ANSWER_WRONG = "The {agent} agent's answer {complaint}."

@@ -1,4 +1,4 @@
-"""What an agent's task has said so far, folded from the events of a client. Pure: no network, no clock."""
+"""The state of a remote task, folded from the client's events. Pure: no network, no clock."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class TaskView:
 
     @property
     def question(self) -> str:
-        """The words of the newest status message alone, without its data parts; of new artifacts where a question has no message."""
+        """The text of the newest status message, without its data parts; of new artifacts if a question has no message."""
         if (held := self._asking_artifacts) is not None:
             texts = [joined(said(part) for part in parts if isinstance(part, TextPart)) for parts in held]
             return "\n\n".join(text for text in texts if text.strip())
@@ -125,7 +125,7 @@ class TaskView:
 
     @property
     def _asking_artifacts(self) -> list[Sequence[ContentPart]] | None:
-        """What a question without words or data in its message asks with; `None` where it has some, or nothing is asked."""
+        """The artifacts that state the question if its message has neither text nor data; `None` if it has some, or if there is no question."""
         if not self.waits or any(isinstance(part, TextPart | DataPart) for part in self.status):
             return None
         held = [(seen_artifact(key, each.parts), each.parts) for key, each in self.artifacts.items()]

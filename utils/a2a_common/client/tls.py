@@ -14,7 +14,7 @@ _NAMES = PairNames("TLS_CLIENT_CERT_FILE", "TLS_CLIENT_KEY_FILE")
 
 
 def client_context(settings: ClientTlsSettings) -> ssl.SSLContext | None:
-    """What agents are called with; `None` where nothing is set, so that the machine's authorities count alone.
+    """The TLS context for calls of agents; `None` if nothing is set, so that only the machine's authorities are trusted.
 
     Make it once: each one reads all authorities of the machine.
 

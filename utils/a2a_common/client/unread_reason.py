@@ -19,7 +19,7 @@ _WHERE = re.compile(r"(?: at [A-Z]\w{1,60}(?:[.\[][\w\].\[]{0,120})?)?\.{0,9}$")
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with an answer, by the error of what parsed it."""
+    """Why an answer cannot be read, from the parser's error."""
     from google.protobuf.json_format import ParseError
     from pydantic import ValidationError
 

@@ -123,7 +123,7 @@ class DistributedEngine(TurnEngine):
             return not place.task_busy and still_asks(asked, await self._tasks.head(asked.id, owner))
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
-        """Let no turn of a conversation begin within the block, on no replica; `False` where one is under way."""
+        """Keep turns of a conversation from beginning within the block, on any replica; `False` if one is under way."""
         return self._queue.at_rest(conversation)
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:

@@ -105,14 +105,14 @@ def has_received(turn: Turn, head: Task | None) -> bool:
 
 
 def still_asks(asked: Task, head: Task | None) -> bool:
-    """Whether a task waits with the question with which it was seen. An answer takes the question out of its status."""
+    """Whether a task still waits with the same question as in `asked`. An answer removes the question from the status."""
     if head is None or head.status.state not in INTERRUPTED:
         return False
     return head.status.message.message_id == asked.status.message.message_id
 
 
 def check_asks(turn: Turn, task: Task | None) -> None:
-    """Refuse an answer whose task asks another question than when the message was admitted: who sent it has not read that one."""
+    """Reject an answer if the task's open question has changed since the message was admitted: its sender has not seen the new one."""
     if turn.question and task is not None and open_question(task).message_id != turn.question:
         raise UnsupportedOperationError(NOT_OPEN)
 

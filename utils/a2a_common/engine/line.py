@@ -1,6 +1,7 @@
 """Which of the accepted turns may begin: one of a conversation at a time, a number of them in all, oldest first.
 
-Where places are shared, the turn of who holds the fewest begins first, and the last places are kept for who holds none.
+If places are shared, the turn of the caller that holds the fewest begins first, and the last places are kept for
+callers that hold none.
 
 `Pace` estimates when a place is free for another one.
 """
@@ -62,7 +63,7 @@ class Line:
         self._waiting.pop(task_id, None)
 
     def hold(self, conversation: str) -> bool:
-        """Let no turn of a conversation begin until it is released; `False` where one runs, waits, or it is held already."""
+        """Keep turns of a conversation from beginning until it is released; `False` if one runs or waits, or if it is held already."""
         if conversation in {*self._running.values(), *self._waiting.values(), *self._held}:
             return False
         self._held.add(conversation)

@@ -65,7 +65,7 @@ class LocalEngine(TurnEngine):
 
     @contextlib.asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
-        """Let no turn of a conversation begin within the block; `False` where one is under way."""
+        """Keep turns of a conversation from beginning within the block; `False` if one is under way."""
         held = self._line.hold(conversation)
         try:
             yield held

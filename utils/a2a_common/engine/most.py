@@ -12,7 +12,7 @@ CALLER_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """What one caller may have under way.
+    """The limits of one caller's turns under way.
 
     Attributes:
         turns: Turns that run or wait; 0 for no limit, `None` for three quarters of those that may run.

@@ -68,7 +68,7 @@ class PostgresQueueTransaction:
         await self.connection.execute(sql.SQL("SELECT {}(%s)").format(sql.Identifier(take)), (number,))
 
     async def try_lock(self, number: int) -> bool:
-        """Take a lock where nobody has it."""
+        """Take the lock if it is free; return whether it was taken."""
         cursor = await self.connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (number,))
         row = await cursor.fetchone()
         return bool(row and row[0])

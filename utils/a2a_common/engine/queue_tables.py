@@ -1,4 +1,4 @@
-"""`QueueTables`: where the queue of an agent's turns is stored, as far as Procrastinate has no operation of its own."""
+"""`QueueTables`: the operations on the tables of an agent's turns that Procrastinate does not offer."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Counts:
 
 
 class QueueTransaction(Protocol):
-    """A transaction on the tables: its locks end with it. Every method raises `StorageError` where the storage fails."""
+    """A transaction on the tables, whose locks end with it. Every method raises `StorageError` if the storage fails."""
 
     @property
     def connection(self) -> Any:
-        """What the connector adds jobs with, so that they are part of the transaction."""
+        """The connector that adds jobs within this transaction."""
 
     async def lock(self, number: int, *, shared: bool = False) -> None:
         """Wait for a lock; a shared one is had by any number of transactions at a time."""
 
     async def try_lock(self, number: int) -> bool:
-        """Take a lock where nobody has it, shared or alone."""
+        """Take the lock, shared or exclusive, if it is free; return whether it was taken."""
 
     async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue. A worker counts whose last sign of life is no older than `alive` seconds."""
@@ -56,7 +56,7 @@ class QueueTables(Protocol):
         """A connector of this process, which is not open yet."""
 
     def transaction(self) -> AbstractAsyncContextManager[QueueTransaction]:
-        """A transaction, which is committed with the block, and rolled back where that raises.
+        """A transaction: committed at the end of the block, rolled back if the block raises.
 
         Raises:
             StorageError: The storage failed. Where the connection was lost at the commit, it may be stored all the same.

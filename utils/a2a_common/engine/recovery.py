@@ -1,4 +1,4 @@
-"""What an earlier process left: turns to go on with, and tasks that nobody will go on with."""
+"""Handles the unfinished work of an earlier process: resumes turns, and ends tasks that cannot be resumed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Recovery:
         return None
 
     async def fail(self, task_id: str, owner: str, turn: Turn | None) -> None:
-        """End a task whose turn does not go on; `turn` where it is known."""
+        """End a task whose turn is not resumed; `turn` if it is known."""
         writer = await self._tasks.claim(task_id, owner)
         try:
             await interrupt(writer, task_id, turn)
@@ -86,7 +86,7 @@ class Recovery:
 
 
 def decoded(row: RunRow) -> Turn | None:
-    """The turn of a row; `None` where it cannot be read."""
+    """The turn of a row; `None` if it cannot be read."""
     try:
         return decode_turn(row.body)
     except ValueError:

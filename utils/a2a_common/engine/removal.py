@@ -1,4 +1,4 @@
-"""Removes the rows of turns that are over, also where the storage fails for a while."""
+"""Removes the rows of finished turns, and keeps trying while the storage fails."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""`Shares`: who holds the places for turns, and who may take the next one. Pure; both engines decide with it.
+"""`Shares`: which callers hold the places for turns, and which caller gets the next one. Pure; both engines use it.
 
-A caller may hold a multiple of what is free. So its share shrinks as others come, with no list of who might: alone it has three
-quarters, of two each has three sevenths, and there is always a place left for one who has none. Turns that only wait, as for
-an agent that does not answer, so hold up their own caller and nobody else.
+A caller may hold a multiple of the free places. So its share shrinks as others come, without a list of all callers: one
+alone gets three quarters, two get three sevenths each, and a place is always left for a caller that holds none. Turns
+that only wait, for example for an agent that does not answer, therefore delay only their own caller.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def caller_of(conversation: str) -> Caller:
 
 
 def leaves_room(held: int, free: int, times: int) -> bool:
-    """Whether who holds some places may take one of the free ones. The last one is kept for who holds none."""
+    """Whether a caller that holds `held` places may take one of the free ones. The last free place is kept for a caller that holds none."""
     return free > 0 and (held == 0 or held < times * (free - 1))
 
 
@@ -79,5 +79,5 @@ class Shares:
         return leaves_room(self._callers[caller], self.free, CALLER_TIMES)
 
     def rank(self, caller: Caller) -> tuple[int, int]:
-        """Who comes first, the least first: whose tenant holds the fewest places, and then who does."""
+        """Sort key of the waiting callers: first by the places that their tenant holds, then by their own; fewest first."""
         return (self._tenants[caller[0]], self._callers[caller]) if self._fair else (0, 0)

@@ -74,7 +74,7 @@ class Sharing:
 
 
 class SteadyJobs(JobManager):
-    """What the worker asks the database, made to bear that it fails.
+    """The worker's database operations, which outlast failures of the database.
 
     Procrastinate ends a worker whose query fails, with all that it runs; and where a sign of life fails, or the connection
     that hears of new jobs is lost, it sends no more of them and hears no more, without a word. Here the worker goes on. It
@@ -191,7 +191,7 @@ class SteadyJobs(JobManager):
         await self._until_stored(job, partial(super().retry_job, job, *args, **options))
 
     async def _until_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> None:
-        """Store what became of a job, also where the database is away for a while: else it would hold its lock for ever.
+        """Store the outcome of a job, and keep trying while the database is away: otherwise the job would hold its lock for ever.
 
         A step that failed may have been done all the same, and the job may be at its next try elsewhere: it is repeated only
         once the database has told that it was not.

@@ -1,4 +1,4 @@
-"""What every engine does with a turn: it claims the task, runs it, cancels it, puts it off, and removes what is stored of it."""
+"""What all engines do with a turn: claim its task, run it, cancel it, suspend it, and remove its stored data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SETTLING_SECONDS = 5.0
 
 
 class TurnEngine(ABC):
-    """Decides when and where a turn runs. Whoever wants to know how it goes reads the task log.
+    """Decides when and where a turn runs. Its progress is in the task log.
 
     What it does with the turns of this process stands here; where they come from is the business of its subclasses.
 
@@ -129,7 +129,7 @@ class TurnEngine(ABC):
 
     @abstractmethod
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
-        """Let no turn of a conversation begin within the block, in no process; `False` where one is under way.
+        """Keep turns of a conversation from beginning within the block, in any process; `False` if one is under way.
 
         Raises:
             StorageError: That cannot be learned.
@@ -184,7 +184,7 @@ class TurnEngine(ABC):
             raise Draining(RESTART_SECONDS)
 
     async def _canceling(self, task_id: str, owner: str, call: ServerCallContext, asked: Task | None) -> bool:
-        """Cancel a task; `False` where it goes on, because it is no longer as it was seen."""
+        """Cancel a task; `False` if it continues because it has changed since the caller looked at it."""
         try:
             if asked is not None and not await self._still_asks(asked, owner):
                 return False
@@ -324,7 +324,7 @@ class TurnEngine(ABC):
             log.warning("run.not_counted", task_id=job.turn.task_id)
 
     async def _stop(self, job: Job, call: ServerCallContext) -> bool:
-        """Cancel a turn that waits or runs; `False` where the task did not end with it: it had asked its user meanwhile."""
+        """Cancel a turn that waits or runs; `False` if the task did not end, because it had asked its user in the meantime."""
         job.stopping = True
         await job.accepted.wait()
         if job.writer is None or (job.settled and not job.authenticates):

@@ -1,4 +1,4 @@
-"""`TurnQueue`: the line of an agent's turns that all its replicas work on, and what is said of a turn in it.
+"""`TurnQueue`: the queue of an agent's turns, shared by all its replicas, and the record of a turn in it.
 
 Turns of a conversation run one at a time over all replicas, in the order in which they were added, those that were begun
 before first.
@@ -39,7 +39,7 @@ class QueuedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a new turn finds; nobody else can add one meanwhile.
+    """The state of the queue when a turn is added; no other turn can be added at the same time.
 
     Attributes:
         load: How busy the replicas are.
@@ -82,13 +82,13 @@ class TurnQueue(Protocol):
         """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice."""
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
-        """Let no turn of a conversation be added within the block; `False` where there is one."""
+        """Keep turns of a conversation from being added within the block; `False` if there is one already."""
 
     async def find(self, task_id: str) -> QueuedTurn | None:
         """The turn of a task that waits or runs, on any replica."""
 
     async def withdraw(self, turn: QueuedTurn) -> bool:
-        """Take a turn that waits out of the queue; `False` where it runs or is gone."""
+        """Remove a waiting turn from the queue; `False` if it runs or is gone."""
 
     async def abort(self, turn: QueuedTurn) -> None:
         """Stop a turn wherever it runs."""
@@ -100,7 +100,7 @@ class TurnQueue(Protocol):
         """How many turns no replica runs yet."""
 
     async def restore(self, task_id: str, conversation: str) -> None:
-        """Queue a turn that is stored and not in the queue; nothing where it is."""
+        """Queue a stored turn, unless it is in the queue already."""
 
     def sweeping(self) -> AbstractAsyncContextManager[bool]:
         """One sweeper at a time, over all replicas; `False` for the others."""

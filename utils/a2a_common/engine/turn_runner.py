@@ -37,7 +37,7 @@ STOP_SECONDS = 5.0
 
 
 class TurnContext(RequestContext):
-    """What an executor knows of its turn, from the call or from storage.
+    """What an executor knows of its turn: from the call, or from storage.
 
     Attributes:
         resumed: Whether an earlier process accepted the turn, which goes on here.
@@ -92,7 +92,7 @@ class TurnRunner:
 
     @property
     def resumable(self) -> bool:
-        """Whether a turn that was cut off can be run again from where it was."""
+        """Whether an interrupted turn can be resumed."""
         return bool(getattr(self._executor, "resumable", False))
 
     def keeps_waiting(self, turn: Turn) -> bool:
@@ -168,7 +168,7 @@ class TurnRunner:
             log.exception("forget.failed", task_id=task_id)
 
     def _shown(self, task: Task | None) -> Task | None:
-        """The task of a turn that was published before its run, where its executor may answer with a message all the same."""
+        """The submitted task, if it was published before the run and the executor may still answer with a plain message."""
         if task is None or self._begins_with_task:
             return None
         return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
@@ -193,7 +193,7 @@ class TurnRunner:
 
 
 def _hook(executor: AgentExecutor, name: str) -> Callable[[str], Awaitable[None]]:
-    """A method that an executor may have; one that does nothing where it has none."""
+    """An optional method of the executor, or one that does nothing."""
     return getattr(executor, name, _nothing)
 
 

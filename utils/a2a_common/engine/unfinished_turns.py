@@ -1,4 +1,4 @@
-"""What the engine writes for turns that do not run, or do not go on."""
+"""The events that the engine writes for turns that do not run or are not resumed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from utils.errors import StorageError, TurnInterrupted
 log = structlog.get_logger(__name__)
 
 RESTART_SECONDS = 5.0
-"""What clients are told to wait while the process stops: about what a start takes."""
+"""Seconds that clients wait while the process stops: about as long as a start takes."""
 
 
 async def begin_task(writer: TaskWriter, turn: Turn) -> Task | None:
-    """The task of a turn, published now where it had none; `None` where that cannot be stored."""
+    """The task of a turn, published now if it was not before; `None` if it cannot be stored."""
     if writer.head is None:
         with _unwritten(turn.task_id):
             await writer.append(submitted(turn))
@@ -47,7 +47,7 @@ async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None
 
 
 def suspend(writer: TaskWriter) -> None:
-    """Keep a turn for the next process; its readers are told to subscribe again."""
+    """Keep a turn for the next process; its readers get the request to subscribe again."""
     head, last = writer.shown, None
     if head is not None:  # the first event of a stream is the task
         last = told_again(head)
@@ -55,7 +55,7 @@ def suspend(writer: TaskWriter) -> None:
 
 
 def told_again(head: Task) -> TaskStatusUpdateEvent:
-    """What the readers of a task are told last where it goes on in another process: to subscribe again."""
+    """The last event for readers of a task that continues in another process: it asks them to subscribe again."""
     again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
     return working_status(head.id, head.context_id, again)
 

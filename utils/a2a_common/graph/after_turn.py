@@ -1,8 +1,8 @@
-"""What an agent does with a conversation after an answer: asks for constraints, and makes room for the next turn.
+"""Work on a conversation after an answer: finds constraints, and makes room for the next turn.
 
-It happens in the background: nobody waits for it, a turn that begins meanwhile goes first, and what fails is logged
-and left. The results are kept in the conversation's state, from the next turn on; so is what they cost. Room is made for
-a conversation by one pass at a time: the next one goes on from what the one before it has stored.
+It runs in the background: no turn waits for it, a turn that begins in the meantime goes first, and a failure is only
+logged. The results and their cost are in the conversation's state from the next turn on. Only one pass at a time makes
+room in a conversation; the next one continues from the stored result of the one before.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class AfterTurn:
             await self._store(built, config, thread, made)
 
     async def _store(self, built: BuiltGraph, config: RunnableConfig, thread: str, made: Ahead) -> None:
-        """Store what was made, whatever turns have left out since; where the user is asked, after the answer."""
+        """Store the prepared compaction, even if turns have left out messages since; if the user is being asked, store it after the answer."""
         async with self._threads.of(thread):
             state = await built.graph.aget_state(config)
             messages = state.values.get("messages")

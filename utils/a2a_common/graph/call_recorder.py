@@ -41,7 +41,7 @@ class CallRecorder:
         self._repeatable = request.tool is None or may_repeat(request.tool.metadata)
 
     async def earlier(self) -> CallOutcome | None:
-        """The outcome of the same call in a process that died; `None` where it did not end or may be repeated.
+        """The outcome of the same call in a process that died; `None` if it did not end or may be repeated.
 
         Raises:
             OutcomeUnknown: It began, did not end, and may not be repeated.

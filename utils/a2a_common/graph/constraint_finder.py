@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 class Found(NamedTuple):
-    """What the model found.
+    """The constraints that the model found.
 
     Attributes:
         text: The message.

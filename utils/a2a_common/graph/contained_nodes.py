@@ -42,7 +42,7 @@ def _conditions(graph: Any) -> Iterator[Runnable[Any, Any]]:
 
 
 def _contained(code: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """What runs such code: LangGraph's own form of a function is changed, and each other thing wrapped."""
+    """The runnable with third-party code contained: a LangGraph function is changed in place, anything else is wrapped."""
     function = getattr(code, "afunc", None)
     if function is None:
         return code if isinstance(code, ContainedNode) else ContainedNode(code)
@@ -68,7 +68,7 @@ class ContainedNode(Runnable[Any, Any]):
         self._code = code
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - the name of the base
-        """Run it where no event loop runs: whoever calls it gets what it raises."""
+        """Run it without an event loop; its errors reach the caller unchanged."""
         return self._code.invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - the name of the base

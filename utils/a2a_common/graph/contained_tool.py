@@ -14,7 +14,7 @@ from utils.a2a_common.tasks.foreign_code import foreign_code
 
 
 def contained(tool: BaseTool) -> BaseTool:
-    """The tool, which runs in a thread of its own where it is not `async`, and raises an `Exception` whatever its code raises.
+    """The tool, run in a thread of its own if it is not `async`; anything that it raises becomes an `Exception`.
 
     LangChain runs a coroutine in a task of its own, and what is no coroutine in the pool of the event loop.
     """

@@ -20,7 +20,7 @@ _GAP = "\n[…]\n"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one tool call of the turn brought.
+    """The result of one tool call of the turn.
 
     Attributes:
         source: The agent or tool.
@@ -51,7 +51,7 @@ def found_in_turn(messages: Sequence[BaseMessage]) -> list[Found]:
 
 
 def answer_from(found: Sequence[Found], why: str) -> str:
-    """What a user reads where no model could write the answer: the reason, and all that was found."""
+    """The answer if no model could write one: the reason, and everything that was found."""
     results = [_shown(each) for each in found if not each.failed]
     failures = [f"- {each.source}: {each.text}" for each in found if each.failed]
     missing = ["What could not be done:\n\n" + "\n".join(failures)] if failures else []

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class GraphAgent(Protocol):
-    """What a graph is made from."""
+    """The parts of which a graph is built."""
 
     runtime: AgentRuntime
 
@@ -41,7 +41,7 @@ class GraphAgent(Protocol):
 
     @property
     def answer_schema(self) -> type[Any] | None:
-        """What every answer fills."""
+        """The schema that every answer fills."""
 
     def system_prompt(self) -> str:
         """The instruction before every conversation."""

@@ -116,7 +116,7 @@ class GraphRun:
         )
 
     async def open(self) -> StateSnapshot:
-        """Find where the turn begins; where it begins with a message, close the calls that an earlier turn left open.
+        """Find where the turn begins. If it begins with a message, close the tool calls that an earlier turn left open.
 
         Returns:
             The conversation as the turn finds it.
@@ -236,7 +236,7 @@ class GraphRun:
         return self._turn.finish()
 
     def _entry(self) -> Any:
-        """What the graph is given: nothing where it goes on, an answer to the first open question, or a message."""
+        """The input of the graph: nothing if it resumes, an answer to the first open question, or a message."""
         if self.goes_on:
             return None
         if self._asked:
@@ -245,10 +245,10 @@ class GraphRun:
         return {"messages": [self._said(user_content(request, self._takes))]}
 
     def _may_answer(self) -> bool:
-        """Whether the message may answer what waits. An approval may be given only to what the server checked the sender for.
+        """Whether the message may answer the open question. It approves only the change for which the server checked the sender.
 
-        The task and the conversation are stored apart. A task of an earlier version does not say what its question asks for where
-        its client took no forms: then the same is asked again, with its form.
+        The task and the conversation are stored separately. A task of an earlier version does not record what its
+        question asks for if its client accepts no forms: then the same question is asked again, with its form.
         """
         wanted = Question.of(self._asked[0].value).digest if self._asked else ""
         return not wanted or self._request.approves in (None, wanted)

@@ -1,4 +1,4 @@
-"""Checks that an agent class says who it is and keeps the names of the base class, and makes its default prompt. Pure."""
+"""Checks that an agent class names itself and overrides no reserved name, and makes its default prompt. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AgentClassError(TypeError):
 
 
 class _Kind(NamedTuple):
-    """What a class attribute may be: a check of its value, and the words for it."""
+    """The rule for a class attribute: a check of its value, and the words for it."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -63,7 +63,7 @@ ATTRIBUTES: Mapping[str, _Kind] = {
 
 
 def check_class(agent_class: type, base: type) -> None:
-    """Refuse an agent class that cannot be served, where it is defined.
+    """Refuse an agent class that cannot be served, at its definition.
 
     A method or tool of the name of a class attribute would otherwise fail much later, in whatever reads the
     attribute; a tool of the name of a hook would be called by the base class in place of the hook.
@@ -128,7 +128,7 @@ def _advice(value: Any) -> str:
 
 
 def default_prompt(name: str, description: str) -> str:
-    """The instruction of an agent that writes none: who it is, and that it does not guess."""
+    """The default instruction of an agent: its name and purpose, and that it must not guess."""
     return (
         f"You are the agent {name}. {description.strip()}\n"
         "Do what the user asks within that. Use your tools where they help, and answer from what they return. "

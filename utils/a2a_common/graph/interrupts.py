@@ -1,8 +1,8 @@
 """Converts a remote agent's question to an interrupt, and the user's answer to its resume value. Pure.
 
-The question travels as the value of a LangGraph interrupt, the answer as the value that the graph
-is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along, with `parts` where these have metadata:
-an agent that asked with data may know the answer to it by nothing else.
+The question is the value of a LangGraph interrupt; the answer is the value with which the graph is resumed: the user's
+words, or `{"text": …, "data": […]}` if there are structured parts, with `parts` if these have metadata, because an
+agent that asked with data may recognise the answer only by it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST_CLAIM = 100
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the user answered: words, structured parts (a filled form), or both.
+    """The user's answer: words, structured parts (a filled form), or both.
 
     Attributes:
         text: The words.
@@ -56,7 +56,7 @@ class Reply:
 
 
 def resume_value(text: str, parts: Sequence[DataPart]) -> Any:
-    """What a graph is resumed with."""
+    """The value with which a graph is resumed."""
     if not parts:
         return text
     marked = {"parts": [kept_part(part) for part in parts]} if any(part.metadata for part in parts) else {}
@@ -91,6 +91,6 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> Question:
 
 
 def origin_of(agent: str, claimed: str) -> str:
-    """Who asks: the agent by our own name for it, and behind that whom it says that it asks for."""
+    """Origin of a question: our own name for the agent, then the agent for which it claims to ask."""
     said = one_line(claimed, _LONGEST_CLAIM)
     return agent if said in ("", agent) else f"{agent} > {said}"

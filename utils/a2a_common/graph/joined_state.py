@@ -80,7 +80,7 @@ def join_agents(graph: StateGraph[Any, Any, Any, Any], agent: str) -> Callable[[
 
 
 def _is_own(key: str, graph: Any) -> bool:
-    """Whether a key is none of every agent's, nor one that LangGraph has for itself."""
+    """Whether only this agent declares the key: it is neither shared by all agents nor one of LangGraph's own."""
     return key in graph.stream_channels_asis and key not in get_type_hints(ContextState)
 
 

@@ -16,7 +16,7 @@ MOST_SHOWN = 12
 
 
 def skills_of(offers: Sequence[Offer]) -> tuple[Skill, ...]:
-    """A skill for each server. What the servers say of their tools is quoted, since it is data."""
+    """A skill for each server. The servers' descriptions of their tools are quoted, because they are untrusted data."""
     return tuple(_skill(offer) for offer in offers)
 
 

@@ -97,21 +97,21 @@ def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddlewar
     from utils.resilience.loop_guard import LoopGuard
 
     return (
-        # model: an answer that is a question ends the run, and the user's reply goes on with it
+        # model: an answer that is a question ends the run; the user's reply continues it
         ModelQuestions(),
         # tool: its events, its time limit, its record, and its errors as results
         ToolBoundary(settings.recovery.tool_timeout_seconds, record),
-        # tool: a question that its code took for an error is asked all the same
+        # tool: a question that its code caught as an error is still asked
         KeptQuestions(),
-        # tool: a call that gave the same result three times is answered without being made
+        # tool: a call with the same result three times is answered without a further call
         LoopGuard(),
-        # model: a turn that has made all its calls ends with what was found
+        # model: a turn that has used up its model calls ends with the results so far
         ModelCallLimit(settings.context.model_calls_per_turn),
-        # model: so does one whose task has used up its budget; near its end the model is asked for its last answer
+        # model: so does a turn whose task has used up its budget; shortly before, the model is asked for its last answer
         _budget_guard(settings.budget, settings.llm),
-        # model: what the delegating agent says of the conversation, quoted behind the newest message of the user
+        # model: the delegating agent's account of the conversation, quoted after the user's newest message
         ToldTask(),
-        # model: where all remedies failed, the results of the turn are the answer
+        # model: if all remedies failed, the results of the turn are the answer
         ResultsFallback(),
     )
 
@@ -133,17 +133,17 @@ def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentM
         continues=llm.max_output_tokens is None,
     )
     return (
-        # model: a turn ends with its results where the model goes on with calls that were refused
+        # model: a turn ends with its results if the model repeats calls that were refused
         LoopEnd(),
-        # model: a failed call is made again, by another model at last; an answer that was cut off is continued
+        # model: a failed call is repeated, finally with the fallback model; an answer that was cut off is continued
         retrying,
-        # model: the view that fits is sent in place of the conversation; tool: a large result is shortened
+        # model: a view that fits the window replaces the conversation; tool: a large result is shortened
         managed,
-        # model: tools are called by structured output, where that is set
+        # model: tools are called by structured output, if LLM_TOOL_CALLS is set to it
         *structured_calls(settings),
-        # model: what the provider shall keep is marked
+        # model: the part for the provider's cache is marked
         PromptCache(),
-        # model: one request, measured and within its time, to the provider's client
+        # model: one request to the provider's client, measured and with a time limit
         ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds),
         # model: an answer that does not fill the agent's form is an answer, for the recovery to judge
         UnfilledForms(),
@@ -160,7 +160,7 @@ def _embed(runtime: AgentRuntime) -> Embed | None:
 
 
 def structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
-    """What lets a model call tools by structured output, where LLM_TOOL_CALLS asks for it.
+    """The middleware that lets a model call tools by structured output, if LLM_TOOL_CALLS is set to it.
 
     Raises:
         SettingsError: The provider does not do that.

@@ -121,7 +121,7 @@ class _Pace(BaseCallbackHandler):
         self.begun = False
 
     def on_chat_model_start(self, *_args: Any, **_kwargs: Any) -> None:
-        """Do nothing. Where a handler has no such method, LangChain writes out the whole conversation for it."""
+        """Do nothing. Without this method LangChain would serialise the whole conversation for the handler."""
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_kwargs: Any) -> None:
         """Move the limit; chunks without content before the first token do not count."""
@@ -164,7 +164,7 @@ def _observed(pace: _Pace) -> Iterator[None]:
 
 
 def name_of(model: Any) -> str:
-    """What the provider calls the model; its class where it has no name."""
+    """The provider's name of the model, or its class if it has no name."""
     for attribute in ("model_name", "model_id", "model"):
         if isinstance(name := getattr(model, attribute, None), str) and name:
             return name

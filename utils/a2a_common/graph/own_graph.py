@@ -1,4 +1,4 @@
-"""What an agent builds a LangGraph graph of its own from, so that everything around the graph is kept."""
+"""The parts for an agent's own LangGraph graph, so that everything around the graph still works."""
 
 from __future__ import annotations
 

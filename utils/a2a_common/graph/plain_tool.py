@@ -1,4 +1,4 @@
-"""A tool whose schema is sent to the model in as few tokens as it can be said in, with every argument.
+"""A tool whose schema costs the model as few tokens as possible, with every argument.
 
 A schema is sent with every request of an agent, so that each of its words is paid for again and again.
 """
@@ -15,7 +15,7 @@ _BOUNDS = ("minimum", "maximum", "minLength")
 
 
 class PlainTool(StructuredTool):
-    """A structured tool with a plain schema. What it accepts stays what `args_schema` says.
+    """A structured tool with a plain schema. `args_schema` still decides which arguments it accepts.
 
     Attributes:
         told: Names of arguments that the agent's system prompt explains, once for all its tools.
@@ -34,7 +34,7 @@ class PlainTool(StructuredTool):
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """A call's arguments. LangChain leaves out what the graph fills where a model has nothing to fill."""
+        """The arguments of a call, with those that the graph injects: LangChain drops them if the model has none to fill."""
         args, values = super()._to_args_and_kwargs(tool_input, tool_call_id)
         given: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
         return args, {**{name: given[name] for name in self._injected_args_keys if name in given}, **values}

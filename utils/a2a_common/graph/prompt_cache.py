@@ -20,7 +20,7 @@ _BEDROCK_CACHES = re.compile(
 
 
 class PromptCache(AgentMiddleware[Any, Any]):
-    """Marks the end of what does not change, and the end of the request, where the next one goes on."""
+    """Marks the end of the unchanging part, and the end of the request, from which the next request continues."""
 
     async def awrap_model_call(
         self,

@@ -1,4 +1,4 @@
-"""Decides where a turn goes on whose process died, from the conversation's last checkpoint. Pure."""
+"""Decides from the conversation's last checkpoint where a turn resumes whose process died. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ResumePoint(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What a recovered turn goes on with.
+    """The point at which a recovered turn resumes.
 
     Attributes:
         point: Where it goes on.
@@ -87,7 +87,7 @@ def answers_had(
 
 
 def stored_answer(done: Sequence[BaseMessage]) -> AIMessage | None:
-    """The last answer of the model among messages; `None` where there is none."""
+    """The model's last answer among messages; `None` if there is none."""
     return next((each for each in reversed(done) if isinstance(each, AIMessage)), None)
 
 

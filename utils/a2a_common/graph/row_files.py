@@ -1,4 +1,4 @@
-"""Attaches the rows that a tool found as a CSV file, where the user asked for one."""
+"""Attaches the rows that a tool found as a CSV file, if the user asked for one."""
 
 from __future__ import annotations
 

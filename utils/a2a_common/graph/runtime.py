@@ -57,7 +57,7 @@ class AgentRuntime:
 
     @property
     def folder(self) -> SqliteFolder:
-        """Where SQLite databases with what users and agents say belong: `runtime.folder / "notes.sqlite"`."""
+        """Folder for SQLite databases with data of users and agents: `runtime.folder / "notes.sqlite"`."""
         return self.memory or self.home
 
     @property
@@ -66,5 +66,5 @@ class AgentRuntime:
         return self.settings.environ
 
     def answer_key(self) -> bytes:
-        """Makes the secrets by which answers to questions are told from those of others."""
+        """Makes the nonces that show that an answer comes from the client that was asked."""
         return self.shared_answer_key or self.settings.auth.answer_key_or(self.home / "answers.key")

@@ -62,7 +62,7 @@ def keep_last(graph: Any, keys: Collection[str]) -> frozenset[str]:
 
 
 class StateChanges(AgentMiddleware[Any, Any]):
-    """Marks what each call changes, and looks at the marks of a step before the model is asked what follows.
+    """Marks the keys that each call changes, and checks the marks of a step before the next model call.
 
     Attributes:
         keys: The keys without a reducer; known once the graph is made.

@@ -104,7 +104,7 @@ class StreamTranslator:
         self.refused: tuple[str, ...] = ()
 
     def translate(self, namespace: Sequence[str], mode: str, part: Any) -> Iterator[AgentEvent]:
-        """The events of one part of the graph's stream, where it is shown: what was done deeper inside is not.
+        """The events of one part of the graph's stream; parts from nested graphs give none.
 
         Args:
             namespace: The nodes that the part comes from; empty for the graph itself.
@@ -136,7 +136,7 @@ class StreamTranslator:
         return not namespace or (len(namespace) == 1 and namespace[0].split(":")[0] in self._agents)
 
     def _note(self, event: AgentEvent) -> bool:
-        """Take in an event of a tool or a middleware; whether it is told now, and not as a part of what comes later."""
+        """Record an event of a tool or a middleware; return whether it is emitted now rather than merged into a later one."""
         if isinstance(event, UsageReported):
             for agent, usage in event.by_agent.items():
                 self._usage[agent] = self._usage.get(agent, Usage()) + usage
@@ -157,7 +157,7 @@ class StreamTranslator:
             self._question = _question(interrupts, self._agent)
 
     def recall(self, messages: Sequence[BaseMessage], *, whole_task: bool) -> Usage:
-        """Take in what an earlier process of the same turn did; return what the model used for it.
+        """Record the work of an earlier process on the same turn; return the model usage of that work.
 
         Args:
             messages: What model and tools added, oldest first.
@@ -238,7 +238,7 @@ class StreamTranslator:
             yield from self._filled(update[STRUCTURED])
 
     def _filled(self, value: Any) -> Iterator[AgentEvent]:
-        """An answer that fills the agent's `answer_schema`: data for programs, and as text where the model said none."""
+        """An answer that fills the agent's `answer_schema`: data for programs, and text from it if the model wrote none."""
         plain = plain_form(value)
         yield ArtifactAdded([DataPart(plain)], name=self._form, id=ANSWER_ARTIFACT)
         if not self.said:
@@ -251,7 +251,7 @@ class StreamTranslator:
         yield from self._say(answer.close(message_text(message)), _origin(message))
 
     def _measure(self, message: BaseMessage) -> None:
-        """An answer's usage says what its request and itself take; of what has none, each character counts as a token."""
+        """Track the size of the conversation: from the usage of an answer; a message without usage counts one token per character."""
         if isinstance(message, AIMessage) and message.usage_metadata:
             self.size = message.usage_metadata["input_tokens"] + message.usage_metadata["output_tokens"]
         elif self.size is not None:

@@ -70,7 +70,7 @@ AFTER_RESULTS = (
 """What is asked when there are results, since small models repeat a call that has been answered."""
 
 IN_WORDS = "Answer the request in words now, with what the results above say. Name no tool and write no JSON."
-"""What is asked for the answer where there are results: without it small models tell which tool one could call."""
+"""The instruction for the answer if there are results: without it small models name a tool to call."""
 
 IN_THE_FORM = "Answer the request as JSON now, with what the results above say. Name no tool."
 """The same where the answer has to fill a form."""
@@ -140,7 +140,7 @@ def with_instruction(messages: Sequence[BaseMessage], tools: Sequence[Any]) -> l
 
 
 def first_step(tools: Sequence[Any]) -> str:
-    """What is asked before anything was looked up: the form of a decision, with example requests of the tools. Pure."""
+    """The prompt before the first tool call: the form of a decision, with example requests of the tools. Pure."""
     having = {tool.name: tool for tool in tools if isinstance(tool, BaseTool) and _examples(tool)}
     most = max(1, MOST_EXAMPLES // max(1, len(having)))
     chosen = [[(each, tool) for each in spread(_examples(tool), most)] for tool in having.values()]
@@ -268,7 +268,7 @@ def _new_calls(
 
 
 def _in_own_words(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
-    """A lone delegation with the user's own words where nothing was said before: small models change names and numbers."""
+    """A single delegation with the user's own words, if the conversation has just begun: small models change names and numbers."""
     said = request.state["messages"]
     delegations = {
         tool.name

@@ -1,4 +1,4 @@
-"""What a function returned, as the text that a model reads. Pure."""
+"""Converts a function's return value to the text for the model. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class UnusableResult(TypeError):
 
 
 def usable(result: Any) -> Any:
-    """What a tool returned.
+    """The return value of a tool.
 
     Raises:
         UnusableResult: It is a list with changes of the state.

@@ -1,4 +1,4 @@
-"""What an agent's card offers where the agent says nothing itself: its tools. Pure."""
+"""The skills on an agent's card if the agent declares none: its tools. Pure."""
 
 from __future__ import annotations
 

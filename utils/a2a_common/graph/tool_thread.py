@@ -22,20 +22,22 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 MOST_LEFT = 50
-"""Calls that may hang before no other is begun: each thread keeps its memory and what it has open."""
+"""Abandoned calls that may still run before no further call is started: each thread keeps its memory and its open files."""
 
-NOT_RUN = "The tool {tool} was not run: {left} earlier calls of tools have never returned. Restart the agent."
+NOT_RUN = (
+    "The tool {tool} was not run: {left} tool calls that were given up are still running. Restart the agent."
+)
 
 _left: set[threading.Thread] = set()
 
 
 async def in_own_thread(tool: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
-    """What a function returns or raises, called in a new thread, in a copy of this context.
+    """Call a function in a new thread, in a copy of this context; return or raise its outcome.
 
     Where the wait is canceled, as after the time that a tool may take, the thread goes on, and what it returns is dropped.
 
     Raises:
-        ToolTimeout: Too many earlier calls hang.
+        ToolTimeout: Too many abandoned calls are still running.
     """
     if len(_left) >= MOST_LEFT:
         raise ToolTimeout(NOT_RUN.format(tool=tool, left=len(_left)))

@@ -1,4 +1,4 @@
-"""Ends a turn that has used what it may, model calls or its budget, with an answer from what was found instead of an error.
+"""Ends a turn that has used up its model calls or its budget with an answer from the results so far instead of an error.
 
 The calls of a turn are the model's messages since the user's last one. This count survives an
 interrupt and a restart, and needs no `before_model` hook, which would cost a LangGraph superstep.
@@ -56,7 +56,7 @@ class ModelCallLimit(AgentMiddleware[Any, Any]):
 
 
 class BudgetGuard(AgentMiddleware[Any, Any]):
-    """Counts each model call on the request's meter, and ends the turn where its budget is used up.
+    """Counts each model call on the request's meter, and ends the turn when its budget is used up.
 
     Args:
         budget: What the agent's settings allow; a request's own budget counts where it is stricter.

@@ -1,4 +1,4 @@
-"""Innermost middleware: hands on an answer that fills no form, where LangChain raises an error before anybody has read it."""
+"""Innermost middleware: passes on an answer that does not fill the form, for which LangChain would raise an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class UnfilledForms(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model; what it said is the answer, whatever LangChain makes of it.
+        """Call the model; its text is the answer, even if LangChain fails to parse the form.
 
         Raises:
             StructuredOutputValidationError: The form was called as a tool, and the agent's own graph takes no such error.

@@ -19,7 +19,7 @@ async def in_place_unless_traced(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Call `function` in `context`: in a thread where tracing is on, since a span serialises what was called."""
+    """Call `function` in `context`; in a thread if tracing is on, because a span serialises the call."""
     from langsmith.utils import tracing_is_enabled
 
     if tracing_is_enabled():

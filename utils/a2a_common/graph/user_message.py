@@ -29,7 +29,7 @@ _TEXTS = ("application/json", "application/xml", "application/yaml")
 
 
 class Sent(NamedTuple):
-    """A request with its files, and what the user is told of those that the model cannot read."""
+    """A request with its files, and the notes for the user about files that the model cannot read."""
 
     request: AgentRequest
     told: tuple[StatusText, ...] = ()

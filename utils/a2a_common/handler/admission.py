@@ -35,7 +35,7 @@ _ASKED = 2
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What becomes of a message.
+    """The decision about a message.
 
     Attributes:
         task_id: Its task, which need not exist yet.

@@ -1,4 +1,4 @@
-"""What one caller may ask for: only what is in the tenant that its credentials name, and only so much of it.
+"""Bounds each caller: to the tenant that its credentials name, and to a number of requests.
 
 Requests are counted in a minute, and those that are open at once; each replica counts for itself.
 """
@@ -34,7 +34,7 @@ _MOST_CALLERS = 10_000
 
 
 def principal_in(call: ServerCallContext) -> Principal | None:
-    """Who calls; `None` where callers are not verified."""
+    """The verified caller; `None` if callers are not verified."""
     found = call.state.get(PRINCIPAL)
     return found if isinstance(found, Principal) else None
 
@@ -63,7 +63,9 @@ def _only_tenant(*named: str) -> str:
     """The tenant that a call names, in one place or in several; empty for none."""
     names = {name for name in named if name}
     if len(names) > 1:
-        raise InvalidParamsError("Name one tenant.")
+        raise InvalidParamsError(
+            "The tenant is given twice with different values (path, body, metadata). Give it once."
+        )
     tenant = names.pop() if names else ""
     check_id("tenant", tenant)
     return tenant

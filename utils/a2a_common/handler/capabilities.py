@@ -13,7 +13,7 @@ from utils.a2a_common.protocol.credentials_required import CredentialsRequired
 
 
 def streaming(card: AgentCard, _call: ServerCallContext) -> None:
-    """Refuse a stream where there are none.
+    """Refuse a stream if the agent offers none.
 
     Raises:
         UnsupportedOperationError: The card announces none.
@@ -23,7 +23,7 @@ def streaming(card: AgentCard, _call: ServerCallContext) -> None:
 
 
 def push(card: AgentCard, _call: ServerCallContext) -> None:
-    """Refuse a push notification configuration where there are none.
+    """Refuse a push notification configuration if the agent offers none.
 
     Raises:
         PushNotificationNotSupportedError: The card announces none.
@@ -33,7 +33,7 @@ def push(card: AgentCard, _call: ServerCallContext) -> None:
 
 
 def extended_card(card: AgentCard, call: ServerCallContext) -> None:
-    """Refuse the extended card where there is none, and to callers that nobody knows.
+    """Refuse the extended card if there is none, and to callers without valid credentials.
 
     Raises:
         UnsupportedOperationError: The card announces none.

@@ -29,12 +29,13 @@ from utils.auth.secret_file import SECRET_BYTES
 Told = TypeVar("Told", bound=Event)
 
 UNPROVEN = (
-    "This question asks for an approval, and the answer does not show that it comes from the one who was asked. Send it with "
-    "the nonce that came with the question, or ask again. With AUTH_MODE=api-key or oidc callers are known by their "
-    "credentials instead."
+    "Not approved: the answer does not carry the nonce of the question, so it cannot be matched to the client that was asked. "
+    "Send it with that nonce, or start the request again."
 )
 
-MAY_NOT_APPROVE = "These credentials do not allow to approve. The question stays open for a person whose do."
+MAY_NOT_APPROVE = (
+    "Your credentials do not allow approvals. The question stays open for somebody who may approve."
+)
 
 
 class Consent:
@@ -50,7 +51,7 @@ class Consent:
         self._agent = agent
 
     def proven(self, task: Task, message: Message) -> bool:
-        """Whether a message to a task that waits comes from the one who began it, as far as that is known."""
+        """Whether a message to a waiting task comes from the client that began it, as far as that is known."""
         nonce = nonce_of(message)
         if not nonce:
             return False
@@ -59,7 +60,7 @@ class Consent:
         return same(nonce, self._nonce(task.id, open_question(task))) or same(digest_of(nonce), own)
 
     def check(self, task: Task, message: Message, call: ServerCallContext, *, elsewhere: bool) -> None:
-        """Refuse an approval of somebody who cannot be told from others, or who has not read what it would approve.
+        """Refuse an approval if its sender cannot be identified, or has not read the question that it would approve.
 
         Args:
             task: The task that waits.
@@ -85,7 +86,7 @@ class Consent:
             check_read(task, message, elsewhere=elsewhere)
 
     def told(self, event: Told) -> Told:
-        """An event for the one who began its task: a question with its secret, whatever it asks.
+        """The event for the client that began the task; a question gets its nonce, even if it asks for no approval.
 
         By the answer to an ordinary question its sender is known as well, so that the next one, which may ask for approval, is told
         with its secret too.

@@ -22,7 +22,7 @@ LOW = "The disk is nearly full: {:,} MiB are left. Large messages are refused; f
 
 
 class DiskRoom:
-    """How much room there is where an agent stores.
+    """The free space of an agent's volume.
 
     Args:
         free: Tells the bytes that are left; `None` where nothing is stored on a disk of the agent.
@@ -44,12 +44,12 @@ class DiskRoom:
             raise StorageLow(AGAIN_SECONDS)
 
     async def note(self) -> str:
-        """What an operator is told before the disk is full; empty while there is room."""
+        """The warning for the operator before the disk is full; empty while there is room."""
         left = await self._left()
         return "" if left is None else LOW.format(left // 1024**2)
 
     async def free(self) -> int | None:
-        """Bytes that are left; `None` where that is not known."""
+        """Free bytes; `None` if unknown."""
         if self._free is None:
             return None
         try:

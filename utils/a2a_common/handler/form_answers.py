@@ -1,7 +1,7 @@
 """Refuses an answer whose data does not fill the form of the question; the question stays open.
 
-An answer in words is taken whatever the form says: the agent reads it. A form that asks for approval is judged by who asks, since
-whatever is no approval is a no.
+An answer in words is accepted for any form: the agent reads it. For a form that asks for approval, the agent that asked
+decides, because any answer that is not an approval is a no.
 """
 
 from __future__ import annotations

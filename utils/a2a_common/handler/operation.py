@@ -49,11 +49,11 @@ class Guarded(Protocol):
 
     @property
     def card(self) -> AgentCard:
-        """What the agent offers."""
+        """The agent's capabilities."""
 
     @property
     def limits(self) -> CallerLimits:
-        """What one caller may ask for."""
+        """The limits per caller."""
 
 
 def operation(name: str, *, announced: Announced | None = None) -> Callable[[Method], Method]:
@@ -86,7 +86,7 @@ def operation(name: str, *, announced: Announced | None = None) -> Callable[[Met
 def _request(
     handler: Guarded, name: str, announced: Announced | None, params: Any, context: ServerCallContext
 ) -> Iterator[None]:
-    """Refuse what may not be asked, and a request too many; count it as long as it is open.
+    """Refuse a request that is not allowed or exceeds a limit; count it while it is open.
 
     Raises:
         A2AError: It is refused.
@@ -117,7 +117,7 @@ def shown_errors(call: ServerCallContext) -> Iterator[None]:
 
 
 def public_error(error: Exception, trace_id: str) -> A2AError:
-    """What a client may see of `error`: protocol errors as they are, the rest as one sentence with the trace id of its log line."""
+    """The error for the client: protocol errors unchanged, any other as one sentence with the trace id of its log line."""
     if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
         return error
     if isinstance(error, RetryLater):

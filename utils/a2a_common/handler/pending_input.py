@@ -53,7 +53,7 @@ class _AnsweredMeanwhile(Exception):
 
 
 class PendingInputPolicy(Protocol):
-    """What an agent decides about its tasks that wait for the user."""
+    """The agent's decisions about tasks that wait for the user."""
 
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a text with its data parts answers a question."""

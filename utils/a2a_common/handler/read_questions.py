@@ -1,12 +1,12 @@
 """A yes counts for a question that its sender has read. Pure.
 
-The first yes in words of a task needs no more: there is one question, and whoever sends it was asked that. A second one may be the
-same yes once more, sent before the next question was seen. So it has to say which question it answers: by the id of the question's message,
-the nonce that came with it, the digest in its form, or the code behind the yes. What names a question that is not open any more
-is refused, whatever it says.
+The first yes in words of a task needs no reference: there is only one question. A second yes may be the first one sent
+again, before its sender saw the next question. So it must say which question it answers: by the id of the question's
+message, the nonce that came with it, the digest in its form, or the code after the yes. An answer that names a question
+that is no longer open is refused in any case.
 
-A yes that names no task is for the conversation, where it may be meant for a task that has ended: it needs no more only where none of
-its other tasks asked for an approval.
+A yes that names no task belongs to the conversation and may be meant for a task that has ended: it needs no reference
+only if none of the other tasks asked for an approval.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.messages.approval import code_of, says_yes, without_code
 
 UNREAD = (
-    "A question of this task was answered with a yes before, and another one has come since: it may not have been read. Read it. "
-    'To approve it answer "yes {code}", send its form with the digest, or name it in the metadata.'
+    'This task has asked another question since your last approval. Read it, then reply "yes {code}" to approve it. '
+    "(Programs: send the form with its digest, or name the question in the metadata.)"
 )
 
 LATE = (
-    "Another task of this conversation asked for an approval too, and this yes does not say which it answers: the question that is open now "
-    'may not have been read. Read it. To approve it answer "yes {code}", name its task, or send its form with the digest.'
+    "Another task of this conversation asked for an approval too, and this yes does not say which question it answers. "
+    'Read the one that is open now, then reply "yes {code}" to approve it. '
+    "(Programs: name its task, or send the form with its digest.)"
 )
 
 
@@ -56,7 +57,7 @@ def asked_for_approval(task: Task) -> bool:
 
 
 def check_read(task: Task, message: Message, *, elsewhere: bool) -> None:
-    """Refuse a yes that does not say which question it answers, where it may be meant for another one.
+    """Refuse a yes that names no question if it may be meant for another one.
 
     Args:
         task: The task that waits.

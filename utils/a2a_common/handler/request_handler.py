@@ -47,7 +47,7 @@ from utils.observability.metrics import held
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a caller follows: the events of a task past one of them.
+    """A subscription: the events of a task after a given one.
 
     Attributes:
         task_id: The task.
@@ -175,10 +175,12 @@ class PlatformRequestHandler(RequestHandler):
     async def on_subscribe_to_task(
         self, params: pb.SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        """A task as it is, and then its events; what is in the task is not told again."""
+        """The current task, then its further events; nothing that the task already contains is repeated."""
         owner = owner_of(context)
         if (await self._tasks.head(params.id, owner)).status.state in TERMINAL:
-            raise UnsupportedOperationError("The task has ended: nothing follows. Get the task.")
+            raise UnsupportedOperationError(
+                "The task has ended, so there are no more events. Read it with GetTask."
+            )
         async with aclosing(self._events(await self._as_it_is(params.id, owner))) as events:
             async for event in events:
                 yield event
@@ -301,7 +303,7 @@ class PlatformRequestHandler(RequestHandler):
     async def on_list_tasks(
         self, params: pb.ListTasksRequest, context: ServerCallContext
     ) -> pb.ListTasksResponse:
-        """A page of tasks, with their artifacts where they are asked for."""
+        """A page of tasks, with their artifacts if requested."""
         validate_history_length(params)
         if params.HasField("page_size"):
             validate_page_size(params.page_size)

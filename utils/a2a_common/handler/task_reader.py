@@ -1,4 +1,4 @@
-"""`TaskReader`: tasks as a client is shown them: whole, or not at all where their values cannot be told."""
+"""`TaskReader`: tasks as clients see them: whole, or an error if a value cannot be represented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pagination of ListTaskPushNotificationConfigs, and which of a task's configurations is meant where none is named."""
+"""Pagination of ListTaskPushNotificationConfigs, and the default configuration of a task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
 def page_of(
     configs: Sequence[TaskPushNotificationConfig], params: ListTaskPushNotificationConfigsRequest
 ) -> ListTaskPushNotificationConfigsResponse:
-    """The page that a request asks for: in the order of their ids, all that are left where it names no size.
+    """The requested page, ordered by id; all remaining ones if the request names no size.
 
     A token names the last id of the page before, so that it stays valid at every replica, after a restart, and where that
     configuration is deleted meanwhile.
@@ -45,7 +45,7 @@ def _id_in(token: str) -> str:
 
 
 def default_of(configs: Sequence[TaskPushNotificationConfig], task_id: str) -> TaskPushNotificationConfig:
-    """The configuration that is meant where none is named: the one that was set without an id, else the first of the list.
+    """The configuration for a request that names none: the one that was set without an id, otherwise the first of the list.
 
     Raises:
         TaskNotFoundError: There is none.

@@ -1,4 +1,4 @@
-"""What a push notification configuration may hold, so that its notifications can be sent."""
+"""Checks that notifications of a push notification configuration can be sent."""
 
 from __future__ import annotations
 

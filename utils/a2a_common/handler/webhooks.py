@@ -58,11 +58,11 @@ class Pushes(Protocol):
     """Sends the events of tasks to their webhooks."""
 
     def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None:
-        """Send the events of a task that is worked on now to its webhooks, each from where it is, or from `after`."""
+        """Send the events of a running task to its webhooks, each from its last sent event, or from `after`."""
 
 
 class Webhooks:
-    """What a caller may do with the webhooks of a task.
+    """The operations of a caller on the webhooks of a task.
 
     Args:
         log: The tasks.
@@ -118,7 +118,7 @@ class Webhooks:
     async def add(
         self, configuration: SendMessageConfiguration, task_id: str, call: ServerCallContext, *, after: int
     ) -> None:
-        """Store the webhook of a message that comes again, where its task has not got it: what comes after `after` is sent.
+        """Store the webhook of a repeated message if its task does not have it yet; events after `after` are sent to it.
 
         Raises:
             InvalidParamsError: Its URL may not be called, or its token or credentials cannot be sent.

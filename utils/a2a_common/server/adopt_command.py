@@ -83,7 +83,7 @@ async def adopt(
 
 
 def heirs_at(agent: str, person: str, tenant: str, elsewhere: Elsewhere | None) -> list[Heir]:
-    """The person as heir of the unknown callers of their tenant, and of what the supervisor asked for these."""
+    """The person as the new owner of conversations of unknown callers of their tenant, and of tasks that the supervisor sent for these callers."""
     theirs = set(elsewhere.theirs.get(agent, ()) if elsewhere else ())
     others = set(elsewhere.others.get(agent, ()) if elsewhere else ())
 

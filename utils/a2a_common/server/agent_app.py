@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def made(
     agent_class: type[BaseLangGraphAgent], runtime: AgentRuntime, default_port: int
 ) -> tuple[Starlette, str, int]:
-    """The application of a new agent, the address that its card names, and the port where it listens.
+    """The application of a new agent, the address on its card, and its port.
 
     Raises:
         SettingsError: A setting is missing or wrong.
@@ -87,7 +87,7 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
 
 
 def _input_modes(agent: BaseLangGraphAgent) -> Sequence[str]:
-    """What an agent declares; one that declares nothing also takes the files that its model reads."""
+    """The agent's declared media types; if it declares none, also those of the files that its model reads."""
     from utils.a2a_common.protocol.media_modes import INPUT_MODES
     from utils.llm.inputs import file_types
 

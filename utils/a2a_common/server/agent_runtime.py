@@ -1,4 +1,4 @@
-"""What an agent is given when its process begins: its model, its stores and its settings, with what only a server can say."""
+"""Builds the runtime that an agent gets when its process starts: its model, its stores and its settings."""
 
 from __future__ import annotations
 

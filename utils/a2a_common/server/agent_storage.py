@@ -1,4 +1,4 @@
-"""What an agent's process takes from its storage: webhooks, the queue of turns, sizes, and how conversations are deleted."""
+"""The parts of an agent's storage: webhooks, the queue of turns, sizes, and the deletion of conversations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
 
 
 def free_bytes(runtime: AgentRuntime) -> Callable[[], int] | None:
-    """Tells the bytes that are free on the agent's volume; `None` where a database or the memory holds what it stores."""
+    """A function that gives the free bytes of the agent's volume; `None` if it stores its data in a database or in memory."""
     if runtime.memory is not None or runtime.database is not None:
         return None
     return lambda: shutil.disk_usage(runtime.home).free
@@ -64,7 +64,7 @@ async def bytes_in_use(runtime: AgentRuntime, limits: Mapping[str, int]) -> Mapp
 
 
 def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
-    """The queue that all replicas of the agent work on; `None` where one process runs its turns."""
+    """The queue that all replicas of the agent share; `None` if one process runs its turns."""
     settings = runtime.settings
     if runtime.database is None or not settings.engine.distributed(settings.database):
         return None
@@ -80,7 +80,7 @@ def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
 
 
 def used_tokens(runtime: AgentRuntime) -> UsedTokens | None:
-    """Which service tokens all replicas of the agent have taken; `None` where one process takes them."""
+    """The service tokens that the replicas of the agent have accepted; `None` if there is only one process."""
     if runtime.database is None:
         return None
     from utils.persistence.postgres.used_tokens import PostgresUsedTokens

@@ -98,7 +98,7 @@ async def always_ready() -> Readiness:
 
 @dataclass(frozen=True)
 class AgentService:
-    """What a server needs of an agent.
+    """The parts of an agent that its server needs.
 
     Attributes:
         card: The public card. Whether it announces an extended card is set by `build_app`.
@@ -199,7 +199,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the requests of an agent pass through.
+    """The middleware that the requests of an agent pass through.
 
     Attributes:
         handler: Answers the operations of the protocol.
@@ -239,7 +239,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
 
 
 def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
-    """What one caller may ask for. Where callers are not known they are all one, and nothing is bounded unless it is set."""
+    """The limits per caller. Without authentication all callers count as one, and only limits that are set apply."""
     known = service.authenticator is not None
     usual = (KNOWN_REQUESTS_PER_MINUTE, KNOWN_OPEN_REQUESTS) if known else (0, 0)
     asked = (settings.caller_requests_per_minute, settings.caller_open_requests)
@@ -283,21 +283,21 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
     Behind it the SDK's routes read a request with `CallContextBuilder` (version, extensions, caller) and call the handler.
     """
     return [
-        # a request that a stopping server gives up is answered: send it again
+        # a request that the stopping server abandons gets an answer: send it again
         Middleware(CutOff),
-        # one length for each request, so that a proxy reads the same requests as the agent
+        # exactly one length per request, so that a proxy and the agent see the same requests
         Middleware(FramingGuard),
-        # the path without slashes at its end; a `Host` or `Origin` of elsewhere is refused
+        # trailing slashes are removed from the path; a foreign `Host` or `Origin` is refused
         Middleware(AddressGuard, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
-        # who calls: nobody who is not known passes
+        # authentication: a request without valid credentials goes no further
         *_gate(service),
-        # the agent's own
+        # the agent's own middleware
         *service.middleware,
-        # the body is read once, within its size and time; what is no JSON, or no request, is refused
+        # the body is read once, with limits of size and time; anything but a JSON request is refused
         Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),
-        # a request that the handler refused for now is told when to come again
+        # adds `Retry-After` to a request that the handler refused for now
         Middleware(RetryAfter),
-        # each event of a stream stays on one line, whatever its reader takes for the end of one
+        # each event of a stream stays on one line, even for readers that split at other characters
         Middleware(EventLines),
         # an answer names the requested extensions that are active
         Middleware(ActiveExtensions, card=service.card),

@@ -101,7 +101,7 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
 
 
 def without_credentials(headers: dict[str, Any]) -> None:
-    """Take out of a call's headers what proved who sent it: nothing behind this needs it."""
+    """Remove the credentials from the headers of a call: no later code needs them."""
     for name in ("authorization", "proxy-authorization", "cookie"):
         headers.pop(name, None)
 

@@ -99,7 +99,7 @@ def build_card(
 
 
 def with_matched_answers(options: CardOptions, agent_class: type[BaseLangGraphAgent]) -> CardOptions:
-    """The options; they say so where an agent decides itself if a message that names no task answers its question."""
+    """The options. They declare whether the agent itself decides if a message without a task answers its question."""
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 
     if agent_class.is_answer is BaseLangGraphAgent.is_answer:

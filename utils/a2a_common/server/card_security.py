@@ -1,4 +1,4 @@
-"""What an agent's card says of the credentials that it needs."""
+"""The security section of an agent's card: the credentials that it accepts."""
 
 from __future__ import annotations
 

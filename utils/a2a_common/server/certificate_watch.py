@@ -46,7 +46,7 @@ async def watch(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Tell now and once a day, until this is canceled. The files are not read again: what is served is what the start found."""
+    """Log the expiry now and once a day, until canceled. The files are not read again: the process serves what it loaded at its start."""
     while True:
         tell(every, now())
         await pause(DAY_SECONDS)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TOO_MANY = "This agent has as many connections as it takes. Send the same request again in a moment."
+TOO_MANY = "Too many connections. Send the same request again in a moment."
 
 RETRY_SECONDS = 5
 
@@ -40,7 +40,7 @@ REFUSED_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a server bounds.
+    """The limits of a server's connections.
 
     Attributes:
         header_seconds: Longest time until the headers of a request are there.
@@ -70,7 +70,7 @@ class BoundedConnection(H11Protocol):
     _body: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected: its first request has to come. With too many others it is only told so."""
+        """A client has connected: start the timer for its first request, or refuse it if there are too many connections."""
         super().connection_made(transport)
         self.heard_at = self.loop.time()
         code = self._over()
@@ -138,7 +138,7 @@ class BoundedConnection(H11Protocol):
         return "connections_of_address" if own > self.bounds.per_address else ""
 
     def _tell(self, code: str) -> None:
-        """Log once a second how it is, not each of thousands."""
+        """Log a refused connection, at most once per second."""
         if self.loop.time() - type(self).told_at >= 1:
             type(self).told_at = self.loop.time()
             log.warning("connection.refused", code=code, open=len(self.connections))
@@ -166,7 +166,7 @@ class BoundedConnection(H11Protocol):
 
 
 class _Refusal:
-    """Answers 503, but for the probes: whoever looks whether the agent lives has to see that it does."""
+    """Answers 503, except for the probes, which must still see that the agent is alive."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -182,7 +182,7 @@ class _Refusal:
 
 
 def bounds_of(settings: ProtectionSettings) -> Bounds:
-    """What these settings bound, as far as this process may open files."""
+    """The limits from the settings, capped by the number of files that this process may open."""
     return Bounds(
         settings.header_timeout_seconds,
         settings.body_timeout_seconds,
@@ -198,7 +198,7 @@ def bounded(bounds: Bounds) -> type[BoundedConnection]:
 
 
 def connections_within(limit: int, files: int | None = None) -> int:
-    """The limit, or half of the files that a process may open where that is less: each connection is one.
+    """The smaller of the limit and half of the files that the process may open: each connection is a file.
 
     Args:
         limit: The limit that is asked for; 0 for none but that.

@@ -64,7 +64,7 @@ _ROWS = 500
 
 
 class Conversations:
-    """Works on what is stored: no model is asked, and no task is made.
+    """Answers from stored data: no model request, no new task.
 
     Args:
         tasks: The task log.
@@ -228,7 +228,7 @@ def _after(token: str) -> tuple[int, str]:
 
 
 def _request_of(task: Task) -> str:
-    """The beginning of what was said last."""
+    """The beginning of the last message."""
     said = [message for message in task.history if message.role == Role.ROLE_USER]
     text = " ".join(" ".join(part.text for part in said[-1].parts).split()) if said else ""
     return text if len(text) <= LONGEST_REQUEST else f"{text[: LONGEST_REQUEST - 1]}…"

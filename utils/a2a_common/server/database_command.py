@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Verb(StrEnum):
-    """What is done."""
+    """The action of the command."""
 
     UPGRADE = "upgrade"
     STATUS = "status"

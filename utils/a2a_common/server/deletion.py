@@ -57,7 +57,7 @@ class DeletionPlan:
 
     @property
     def by_itself(self) -> bool:
-        """Whether conversations are deleted although nobody asks for it."""
+        """Whether conversations are deleted automatically."""
         return bool(self.days or self.limits)
 
 
@@ -101,7 +101,7 @@ class Deletion:
         count(catalogue.DELETED)
 
     async def wipe(self) -> None:
-        """Rewrite the files without what was deleted, which is overwritten in them also where that fails."""
+        """Rewrite the database files without the deleted data. Even if this fails, SQLite has overwritten that data in place."""
         for path in self._plan.files:
             try:
                 await compact(path)

@@ -47,7 +47,7 @@ class DrainingServer(uvicorn.Server):
         look_seldom()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Drain and then exit; exit at once where that is under way or nothing is served yet."""
+        """Drain and then exit; exit at once if it drains already or serves nothing yet."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._on_signal)
         if self._signaled or self._loop is None or not self.started:

@@ -33,7 +33,7 @@ class KnownCaller(User):
 
 
 def current_caller() -> KnownCaller | None:
-    """Who sent the call that is handled; `None` where callers are not verified."""
+    """The verified caller of the current call; `None` if callers are not verified."""
     caller = _caller.get()
     return KnownCaller(caller) if caller is not None else None
 

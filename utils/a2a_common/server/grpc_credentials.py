@@ -17,7 +17,7 @@ _NAMES = PairNames("GRPC_TLS_CERT_FILE", "GRPC_TLS_KEY_FILE")
 
 
 def server_credentials(settings: ServerSettings) -> grpc.ServerCredentials | None:
-    """What gRPC is served with; `None` without TLS.
+    """The credentials of the gRPC server; `None` without TLS.
 
     Raises:
         SettingsError: One of the two files is missing or cannot be used.

@@ -15,7 +15,7 @@ Named = tuple[tuple[str, str], ...]
 
 
 class ExtensionsInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]
-    """Sends `a2a-extensions` ahead of an answer, to those who sent it, as HTTP has the header of this name.
+    """Sends `a2a-extensions` as metadata before an answer if the request had it, like the HTTP header of this name.
 
     Args:
         card: What the agent offers.

@@ -14,7 +14,7 @@ _NAMES = PairNames("TLS_CERT_FILE", "TLS_KEY_FILE")
 
 
 def https_options(settings: ServerSettings) -> dict[str, Any]:
-    """What uvicorn is told to serve HTTPS: TLS 1.2 and above; nothing where the port speaks plain HTTP.
+    """The options of uvicorn for HTTPS with TLS 1.2 or later; empty if the port speaks plain HTTP.
 
     Raises:
         SettingsError: A file is missing or cannot be used, or gRPC would let in clients that have no certificate.

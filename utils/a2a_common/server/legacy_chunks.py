@@ -16,13 +16,13 @@ WHOLE = TEXT_CHUNK
 
 
 class WholeAtEnd:
-    """The artifacts of one stream that have begun and not ended, as its events told them."""
+    """The unfinished artifacts of one stream, from its events."""
 
     def __init__(self) -> None:
         self._begun: dict[str, _Begun] = {}
 
     def told(self, event: pb.StreamResponse) -> pb.StreamResponse:
-        """The event as it is sent; changed in place where it is the last chunk of several."""
+        """The event to send; changed in place if it is the last of several chunks."""
         match event.WhichOneof("payload"):
             case "task":
                 self._begun = {each.artifact_id: _Begun(each) for each in event.task.artifacts}
@@ -66,7 +66,7 @@ class _Begun:
         self._texts += [part.text for part in artifact.parts]
 
     def whole(self) -> pb.Artifact | None:
-        """The artifact with its text in one part; `None` where it was not kept."""
+        """The artifact with its text in one part; `None` if it was not kept."""
         if self._texts is None:
             return None
         self._head.parts.add(text="".join(self._texts))

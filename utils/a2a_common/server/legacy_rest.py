@@ -1,4 +1,4 @@
-"""HTTP+JSON routes of protocol 0.3, whose streams end with an error event where they fail."""
+"""HTTP+JSON routes of protocol 0.3, whose streams end with an error event if they fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the HTTP+JSON routes of protocol 0.3 call: requests as `a2a.proto` of 0.3 has them, and as Python's SDK sends them."""
+"""Handler of the HTTP+JSON routes of protocol 0.3: accepts requests in the form of its `a2a.proto`, and in that of the Python SDK."""
 
 from __future__ import annotations
 

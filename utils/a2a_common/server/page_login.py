@@ -38,7 +38,7 @@ class PageLogin:
 
 
 def page_login(web: WebSettings, auth: AuthSettings, agent: str) -> PageLogin | None:
-    """How people log in on the page of an agent; `None` where they enter a key or a token.
+    """The login of an agent's page; `None` if people enter a key or a token.
 
     Raises:
         SettingsError: A client is named, and there is no provider that a browser may reach.

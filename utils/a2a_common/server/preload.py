@@ -1,4 +1,4 @@
-"""What every agent's process imports sooner or later, for a process that imports it once and forks them.
+"""The imports of every agent's process, for a parent process that imports them once and forks.
 
 None of these may start a thread, read a setting or leave anything open when it is imported.
 """

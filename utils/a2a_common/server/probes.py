@@ -59,14 +59,14 @@ async def unknown_room() -> int | None:
 
 
 class _Sizes:
-    """What is known of the sizes: whoever scrapes waits for a storage for a moment only, and one question at a time is under way."""
+    """The last known sizes. A scrape waits for the storage only briefly, and at most one query runs at a time."""
 
     def __init__(self, ask: Callable[[], Awaitable[Mapping[str, int]]]) -> None:
         self._ask = ask
         self._asking: asyncio.Task[None] | None = None
 
     async def look(self) -> None:
-        """Set what the storage says in time; else what it said before stays, and the failure is counted."""
+        """Update the sizes if the storage answers in time; otherwise keep the old ones and count the failure."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._set())
         _, late = await asyncio.wait([self._asking], timeout=SIZES_SECONDS)

@@ -108,7 +108,7 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _refused(error: PlatformError, *, in_json: bool) -> int:
-    """Say why the agent does not start: where the log is JSON, also as an event, which what collects it can read."""
+    """Report why the agent does not start; if the log is JSON, also as a log event for the log collector."""
     sentence = error.for_operator if isinstance(error, StorageError) else error.message
     code = EXIT_SETTINGS if isinstance(error, SettingsError | StorageError) else EXIT_FAILED
     if in_json:
@@ -123,7 +123,7 @@ def _tending(
     home: HomeSettings,
     encryption: EncryptionSettings,
 ) -> Coroutine[Any, Any, None] | None:
-    """What is done with the agent's data in place of serving; `None` where it is to be served."""
+    """The work on the agent's data that replaces serving; `None` if the agent is to be served."""
     if options.adopt:
         from utils.a2a_common.server.adopt_command import adopt
         from utils.persistence.adoption import Elsewhere

@@ -42,7 +42,7 @@ async def check_start(
 
 
 async def _try(agent_class: type[BaseLangGraphAgent], settings: AgentSettings, default_port: int) -> None:
-    """What a start does with the settings, over an empty folder: the agent's own may be in use by one that runs."""
+    """Do what a start does with the settings, in an empty folder: a running agent may be using the real one."""
     from utils.a2a_common.graph.middleware_stack import structured_calls
     from utils.a2a_common.server.grpc_credentials import server_credentials
 

@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 
 def warn_of_unknown_settings(module: str) -> None:
-    """One line for each name that an agent of this module, or the person who set it, probably meant otherwise.
+    """Log each name that is probably a misspelt setting of the agents of this module.
 
     Only near misses are told: a process does not know the settings of the other agents.
     """

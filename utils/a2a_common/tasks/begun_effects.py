@@ -1,7 +1,7 @@
-"""`BegunEffects`: the tools that a turn has called and that may have changed something, so that a turn whose answer is lost says so.
+"""`BegunEffects`: the tools that a turn has called and that may have changed something, so that a turn whose answer is lost reports them.
 
-Who is told "try again" after a change that was made makes it twice. So it is with a turn that is stopped while such a call is under way: what
-was sent is sent, and a thread goes on.
+Advising a retry after a change was made would apply it twice. The same holds for a turn that is stopped during such a call: the request cannot
+be recalled, and its thread continues.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ def note_cut(tool: str) -> None:
 
 
 def note_cut_below(sentence: str) -> None:
-    """Note what an agent that was asked says of a call that was under way when it was stopped."""
+    """Record a sub-agent's sentence about a call that was under way when it was stopped."""
     effects = _current.get()
     if effects is not None:
         effects.below.append(sentence)
 
 
 def cut_off() -> str:
-    """What whoever stopped the current turn has to know of its calls; empty where nothing is open."""
+    """The sentence about open calls for the user who stopped the current turn; empty if none are open."""
     effects = _current.get()
     if effects is None:
         return ""
@@ -94,6 +94,6 @@ def cut_off() -> str:
 
 
 def cut_off_below() -> list[str]:
-    """What agents that were asked say of calls that were under way when the current turn ended, each sentence once."""
+    """The sub-agents' sentences about calls that were under way when the current turn ended, without repetition."""
     effects = _current.get()
     return list(dict.fromkeys(effects.below)) if effects is not None else []

@@ -1,7 +1,8 @@
 """Tasks of the event loop that cannot end the process: a `SystemExit` or `KeyboardInterrupt` of one ends that task alone, and is logged.
 
-The loop lets both end the program, whoever made the task. Code of an agent, or of a library that it uses, may make one that nobody awaits, and
-a `sys.exit` in it would take everybody's conversations along without a word. Whatever else a task raises stays in it anyway.
+In any task, both end the whole program. Code of an agent, or of a library that it uses, may start a task that is never
+awaited, and a `sys.exit` in it would end all users' conversations without a message. Any other exception stays in its
+task anyway.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class _Contained(Coroutine[Any, Any, Any]):
         return getattr(self._work, name)
 
     def _told(self, error: BaseException) -> Exception:
-        """Log what would have ended the process; what the task ends with in its place."""
+        """Log the exception that would have ended the process; return the one that ends the task instead."""
         log.error("task.left", task=getattr(self._work, "__qualname__", ""), exc_info=error)
         return (
             CodeExited(f"exit code {error.code}")

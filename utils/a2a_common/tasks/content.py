@@ -34,7 +34,7 @@ class Content:
         self._in_thread = in_thread
 
     async def fill(self, task: Task, stored: int, waiting: Sequence[Record]) -> None:
-        """Give a task the content of its artifacts, from what is stored up to `stored` and what still waits to be.
+        """Fill the artifacts of a task from the records stored up to `stored` and from those that wait to be stored.
 
         Raises:
             UnsupportedOperationError: An event cannot be read.

@@ -30,7 +30,7 @@ READ = 256
 
 
 class Elsewhere:
-    """What this process knows of tasks that it does not write.
+    """The tasks that other processes write, as far as this process knows them.
 
     Args:
         store: The store of all processes.
@@ -55,7 +55,7 @@ class Elsewhere:
         return bool(self._background)
 
     def start(self) -> None:
-        """Begin to listen, where other processes write the store."""
+        """Begin to listen for changes, if other processes write the store."""
         changes = self._store.changes()
         if changes is not None:
             self._background = [
@@ -69,7 +69,7 @@ class Elsewhere:
         self._background = []
 
     async def moves(self, live: LiveLog) -> bool:
-        """Whether more is to be read of a task that nobody writes here: now, or when it changes.
+        """Whether a task that this process does not write can still change, now or later.
 
         Raises:
             TaskNotFoundError: The task is gone.
@@ -89,7 +89,7 @@ class Elsewhere:
         return goes_on
 
     def cut(self, last: Callable[[Task], Event]) -> None:
-        """Let the readers of followed tasks go, now and from now: this process ends. `last` makes what they are told."""
+        """Disconnect the readers of followed tasks, present and future, because this process ends. `last` makes their last event."""
         self._last = last
         for live in [live for each in self._followed.values() for live in each]:
             self._cut(live)

@@ -1,4 +1,4 @@
-"""What readers get from a task log, and why a writer or a reader cannot go on."""
+"""The entries that readers get from a task log, and the errors that end a writer or a reader."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Somebody else's code in a task of the event loop: whatever it raises arrives as an `Exception`, so that it ends its own work alone.
+"""Runs third-party code in a task of the event loop: whatever it raises becomes an `Exception`, so that only its own work ends.
 
-The event loop lets `SystemExit` and `KeyboardInterrupt` of a task end the program, whoever waits for that task. Neither is meant when such code
-raises one: it was written to be a program of its own, or calls a library that was. Control-C does not come this way. A signal reaches the handler of
-the process, which stops it in order.
+A `SystemExit` or `KeyboardInterrupt` in a task ends the whole program, even if somebody awaits the task. Third-party code that raises one does not
+mean that: it was written as a program of its own, or calls such a library. Ctrl-C does not arrive this way: its signal reaches the process's handler,
+which stops the process in order.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from typing import Any, Self
 
 
 class CodeExited(Exception):
-    """It called `sys.exit`."""
+    """The code called `sys.exit`."""
 
 
 class CodeRaised(Exception):
-    """It raised what is no `Exception`, such as a `KeyboardInterrupt`, an exception group or a `GeneratorExit`."""
+    """The code raised something that is not an `Exception`, such as a `KeyboardInterrupt`, an exception group or a `GeneratorExit`."""
 
 
 class foreign_code:  # noqa: N801 - read as a word of the `with` statement
-    """A block that calls such code. A cancellation stays one, and so does the end of a coroutine that nobody runs any more.
+    """Context manager around third-party code: converts `SystemExit` and every other `BaseException` into an `Exception`.
+
+    `CancelledError`, and the `GeneratorExit` of an abandoned coroutine, pass unchanged.
 
     Raises:
         CodeExited: The code called `sys.exit`.
-        CodeRaised: It raised something else that is no `Exception`.
+        CodeRaised: It raised something else that is not an `Exception`.
     """
 
     def __init__(self) -> None:
@@ -50,7 +52,7 @@ class foreign_code:  # noqa: N801 - read as a word of the `with` statement
 
 
 def _task() -> asyncio.Task[Any] | None:
-    """The task that runs; `None` where nothing does, as where a call that never ended is closed by a `GeneratorExit`."""
+    """The running task; `None` if there is none, for example when an abandoned call is closed by a `GeneratorExit`."""
     try:
         return asyncio.current_task()
     except RuntimeError:

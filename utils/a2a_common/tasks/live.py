@@ -38,7 +38,7 @@ class Cut:
 
 
 class LiveLog:
-    """What readers and the writer of one task share.
+    """The state that the readers and the writer of one task share.
 
     Attributes:
         head: The task as readers see it, without the parts of its artifacts; `None` while there is none.
@@ -82,7 +82,7 @@ class LiveLog:
         return self.pinned or self.writer is not None
 
     def start_at(self, head: Task | None, last: int) -> None:
-        """Take over what is stored. Entries in memory stay where they end at the same place."""
+        """Take over the stored state. Entries in memory stay if they end at the same sequence number."""
         self.stored = last
         if not self.loaded or last != self.last:
             self._entries.clear()
@@ -139,7 +139,7 @@ class LiveLog:
             self._bytes -= self._entries.pop()[1]
 
     def notify(self) -> None:
-        """Wake everybody who waits for a change."""
+        """Wake all who wait for a change."""
         self.changed.set()
         self.changed = asyncio.Event()
 

@@ -97,7 +97,7 @@ class TaskLog:
         await self._store.close()
 
     async def not_written(self) -> str:
-        """Why a write would fail now, for an operator; empty where none would, as far as is known without a long wait."""
+        """Why a write would fail now, for an operator; empty if none would, as far as can be found out quickly."""
         return await self._store.not_written()
 
     async def claim(self, task_id: str, owner: str) -> TaskWriter:
@@ -152,7 +152,7 @@ class TaskLog:
         return found.head if isinstance(found, LiveLog) else head_of(found, self.unreadable)
 
     async def _find(self, task_id: str, owner: str) -> LiveLog | Stored | None:
-        """A task in memory where that knows as much as the store, or more; else what is stored of it."""
+        """The live task if it is at least as new as the stored one, otherwise the stored one."""
         self._ends.look(task_id)
         while True:
             live = self._lives.get((owner, task_id))
@@ -384,4 +384,4 @@ class TaskLog:
 
 
 def _nobody(_task_id: str, _owner: str) -> None:
-    """Nobody follows what is written."""
+    """Default callback of a write: does nothing."""

@@ -10,7 +10,7 @@ NOT_OPEN = "The question that this answers is not open any more. Look at the tas
 
 
 def open_question(task: Task) -> Message:
-    """The question that a task waits with; an empty message where it does not wait.
+    """The open question of a task; an empty message if it does not wait.
 
     An answer that was taken in and then lost has moved the question to the history: it is as open as before.
     """

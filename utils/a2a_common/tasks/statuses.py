@@ -1,4 +1,4 @@
-"""The task and the statuses that no executor writes: as it is accepted, and how it ends. What a user sees of an error is one."""
+"""The task and the statuses that no executor writes: its acceptance, and its end, with the sentence of an error for the user."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ UNFORESEEN = Failed(INTERNAL, CRASHED)
 """The sentence of an unexpected error."""
 
 NOT_STORED = (
-    "The answer could not be stored, so that it may be incomplete. If you asked for a change, look whether it was made before you ask again; "
-    "else try again. If it stays so, tell an operator."
+    "The answer could not be stored and may be incomplete. If you asked for a change, check whether it was made before you ask "
+    "again. Otherwise try again. If the error remains, tell whoever runs the service."
 )
 
 TOO_LATE = "This took longer than it may."
 
 CRASHED_AFTER_EFFECT = (
-    "Something went wrong inside the agent after it had called {tools}: whether it had its effect is unknown. The log has the details. "
-    "Find out before you ask again."
+    "Internal error in the agent after it called {tools}: whether the change was made is unknown. "
+    "Check before you ask again, and report the trace id to whoever runs the agent."
 )
 
-CRASHED_ALONE = "Something went wrong inside the agent. The log has the details."
+CRASHED_ALONE = "Internal error in the agent. Report the trace id to whoever runs it."
 
-EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether it had its effect is unknown. Find out before you ask again."
+EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether the change was made is unknown. Check before you ask again."
 
 
 def failure_of(error: Exception) -> Failed:
-    """The event for any error: with its own sentence, or a general one where it was not foreseen."""
+    """The event for any error: with its own sentence, or a general one if the error was unexpected."""
     from utils.llm.classify import classify
 
     known = error if isinstance(error, PlatformError) else classify(error)
@@ -64,7 +64,7 @@ def failure_of(error: Exception) -> Failed:
 
 
 def unforeseen() -> Failed:
-    """The event for an error that nobody foresaw; where tools may have changed something, nobody is asked to try again."""
+    """The event for an unexpected error; if tools may have changed something, it does not advise a retry."""
     tools, below = tools_with_effects(), cut_off_below()
     if not tools and not below:
         return UNFORESEEN
@@ -73,7 +73,7 @@ def unforeseen() -> Failed:
 
 
 def _unknown(sentence: str, tools: Sequence[str]) -> Failed:
-    """The event for a turn that lost what it did where tools may have changed something: a retry may change it twice."""
+    """The event for a turn whose result is lost although tools may have changed something: a retry may change it twice."""
     return Failed(OutcomeUnknown.code, sentence.format(tools=" and ".join(tools)))
 
 
@@ -113,7 +113,7 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
 def storage_end(
     head: Task, now: float, cause: StorageError, tools: Sequence[str] = ()
 ) -> TaskStatusUpdateEvent:
-    """The event that ends a task whose events could not be stored, with the code of that; says where its operator can act.
+    """The event that ends a task whose events could not be stored, with the code of the storage error and a sentence with the remedy.
 
     `tools` are those of the turn that may have changed something: then the outcome is unknown.
     """

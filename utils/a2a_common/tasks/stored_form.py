@@ -88,7 +88,7 @@ def row_of(head: Task, owner: str, sequence: int) -> Row:
 
 
 def head_of(stored: Stored | None, noted: Noted) -> Task | None:
-    """The task of what is stored, without the parts of its artifacts; `None` where there is none.
+    """The stored task without the parts of its artifacts; `None` if there is none.
 
     Raises:
         UnsupportedOperationError: Its stored form cannot be read.

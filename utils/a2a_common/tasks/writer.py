@@ -36,7 +36,7 @@ FENCED, STORAGE, SUSPENDED = "fenced", "storage", "suspended"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a writer needs of its log.
+    """The part of the log that a writer needs.
 
     Attributes:
         store: Where events are stored.
@@ -92,7 +92,7 @@ class TaskWriter:
 
     @property
     def idle(self) -> bool:
-        """Whether the turn is settled, and readers have seen it."""
+        """Whether the turn is settled and its readers have received that."""
         return self.settled and not self._backlog.held
 
     async def append(self, event: Event) -> bool:
@@ -333,7 +333,7 @@ class TaskWriter:
         return self._write((item.record,), item.row)
 
     def _write(self, records: tuple[Record, ...], row: Row | None) -> Write:
-        """What is stored as soon as that is possible, whatever is stored by then."""
+        """A write that is stored as soon as possible, whatever is already stored."""
         return Write(
             task_id=self._live.task_id,
             owner=self._live.owner,

@@ -25,12 +25,12 @@ _KNOWN = b"platform-engineer"
 _PLACE = (NAME,)
 
 MISSING = (
-    "What this agent stored is encrypted, and none of the keys in ENCRYPTION_KEYS reads it. Put the key back that was the "
-    "first one at the last start; any key may stand before it."
+    "What this agent stored is encrypted, and none of the keys in ENCRYPTION_KEYS reads it. Add the key that was the "
+    "first one in ENCRYPTION_KEYS at the last start. You may put other keys before it."
 )
 UNSET = (
     "What this agent stored is encrypted, and ENCRYPTION_KEYS is not set. Set it to the keys of the last start: without them "
-    "nothing of it can be read."
+    "the data cannot be read."
 )
 
 

@@ -1,7 +1,7 @@
-"""Where each encrypted value belongs: what it is, whose, and the key of its row. Pure.
+"""The place of each encrypted value: its kind, its owner, and the key of its row. Pure.
 
-Whoever may write to the storage cannot show one user what another one said by copying a value, or by changing a key beside it.
-These tuples are part of what is stored: a change makes what was encrypted before unreadable.
+Somebody with write access to the storage cannot show one user another user's data by copying a value or changing a key
+beside it. These tuples are part of the stored format: changing one makes earlier values unreadable.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def outcome(task_id: str, step: str, call_id: str) -> Place:
 
 
 def delegation(column: str, delegation_id: str, thread_id: str, agent: str) -> Place:
-    """What a delegation asked, what its agent asked, or what it used."""
+    """A delegation's request, its agent's question, or its usage."""
     return f"delegations.{column}", delegation_id, thread_id, agent
 
 
@@ -45,7 +45,7 @@ def title(owner: str, context_id: str) -> Place:
 
 
 def memory(owner: str, kind: str, memory_id: str) -> Place:
-    """What was learnt about a user."""
+    """A memory about a user."""
     return "memories.body", owner, kind, memory_id
 
 
@@ -60,10 +60,10 @@ def webhook(owner: str, task_id: str, config_id: str) -> Place:
 
 
 def change(key: str, thread_id: str) -> Place:
-    """What a change at GitHub is."""
+    """The content of a change at GitHub."""
     return "changes.what", key, thread_id
 
 
 def link(key: str) -> Place:
-    """Where a change went. It is shown only beside what the change is."""
+    """The target of a change. It is shown only beside the change itself."""
     return "changes.link", key

@@ -1,4 +1,4 @@
-"""What a stored value becomes when it is encrypted anew: by the first key, for its place. Pure."""
+"""Re-encrypts stored values with the first key, bound to their place. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Values = tuple[Any, ...]
 def renewed(
     codec: Codec, form: Form, values: Sequence[Any], place: Place, to: Place | None = None
 ) -> Values | None:
-    """The values to store in place of those of a row; `None` where these are as they should be, or nothing is encrypted.
+    """The new values of a row; `None` if it needs no change, or if nothing is encrypted.
 
     Args:
         codec: The keys.

@@ -16,7 +16,7 @@ CIPHER = "fernet"
 
 
 class CodecCipher:
-    """What LangGraph encrypts and decrypts with.
+    """The cipher for LangGraph.
 
     Args:
         codec: The keys.
@@ -53,12 +53,12 @@ class CodecCipher:
 
 
 def serializer(codec: Codec) -> SerializerProtocol | None:
-    """What a saver has; `None` for LangGraph's own, where nothing is encrypted."""
+    """The serializer of a saver; `None` for LangGraph's own, if nothing is encrypted."""
     return EncryptedSerializer(CodecCipher(codec), JsonPlusSerializer()) if codec.on else None
 
 
 def serializer_of(serde: Any, thread_id: str) -> Any:
-    """What the checkpoints of a conversation are stored by, given that of their saver. Reads plain ones too."""
+    """The serializer for the checkpoints of a conversation, on top of their saver's. Also reads unencrypted ones."""
     if isinstance(serde, EncryptedSerializer) and isinstance(serde.cipher, CodecCipher):
         return EncryptedSerializer(serde.cipher.of(thread_id), serde.serde)
     return serde

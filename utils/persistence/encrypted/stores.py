@@ -30,7 +30,7 @@ VALUE = "encrypted"
 
 
 class EncryptedStores:
-    """Gives what users, models and agents said to `inner` only encrypted.
+    """Encrypts the texts of users, models and agents before they reach `inner`.
 
     Cards and the ids of conversations at other agents hold no word of a conversation, and stay as they are.
     """
@@ -56,7 +56,7 @@ class EncryptedStores:
         return self._inner.contexts()
 
     def delegations(self) -> Delegations:
-        """What was delegated to other agents."""
+        """The delegations to other agents."""
         return EncryptedDelegations(self._inner.delegations(), self._codec)
 
     def cards(self) -> Cards:
@@ -72,7 +72,7 @@ class EncryptedStores:
         return EncryptedTitles(self._inner.titles(), self._codec)
 
     def memories(self) -> Memories:
-        """What was learnt about users."""
+        """Memories about users."""
         return EncryptedMemories(self._inner.memories(), self._codec)
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
@@ -88,7 +88,7 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         await self._inner.put(replace(row, body=self._codec.encrypt(row.body, _run(row))))
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now."""
+        """Record which process works on a turn."""
         await self._inner.take(task_id, writer=writer, attempts=attempts)
 
     async def remove(self, task_id: str, *, writer: int) -> None:
@@ -148,7 +148,7 @@ def _call(key: CallKey) -> Place:
 
 
 class EncryptedDelegations(Wrapped["Delegations"]):
-    """Encrypts what other agents are asked, what they ask, and what they used."""
+    """Encrypts the requests to other agents, their questions, and their usage."""
 
     async def get(self, delegation_id: str) -> DelegationRecord | None:
         """A delegation by the id of its first message."""
@@ -160,7 +160,7 @@ class EncryptedDelegations(Wrapped["Delegations"]):
         return self._all(await self._inner.of_task(parent_task_id))
 
     async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
-        """What the agent has not answered to the end in a conversation."""
+        """The open delegations of a conversation to the agent."""
         return self._all(await self._inner.unanswered(thread_id, agent))
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
@@ -217,7 +217,7 @@ def _is_closed(value: Mapping[str, Any]) -> bool:
 
 
 def closed_in(held: Any) -> str | None:
-    """The encrypted text in a list or a mapping that was stored; `None` where it is plain."""
+    """The encrypted text in a stored list or mapping; `None` if it is not encrypted."""
     first = held[0] if isinstance(held, list) and held else held
     return str(first[VALUE]) if isinstance(first, Mapping) and _is_closed(first) else None
 
@@ -251,7 +251,7 @@ class EncryptedTitles(Wrapped["Titles"]):
     """Encrypts the titles."""
 
     async def get(self, owner: str, context_id: str) -> str:
-        """The title of a conversation; none where no key reads it, so that a list of conversations can be shown."""
+        """The title of a conversation; none if no key decrypts it, so that a list of conversations can still be shown."""
         stored = await self._inner.get(owner, context_id)
         try:
             return self._codec.decrypt_text(stored, places.title(owner, context_id))
@@ -293,7 +293,7 @@ class EncryptedMemories(Wrapped["Memories"]):
         await self._inner.join(owner, kind, kept, others)
 
     async def remove_learnt(self, thread_id: str) -> int:
-        """Delete what was learnt from a conversation alone."""
+        """Delete the memories that come from this conversation alone."""
         return await self._inner.remove_learnt(thread_id)
 
     def _readable(self, row: MemoryRow) -> MemoryRow:

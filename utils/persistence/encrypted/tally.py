@@ -47,7 +47,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What becomes of some rows.
+    """The outcome of an encryption run for some rows.
 
     Attributes:
         seen: How many they are.
@@ -61,7 +61,7 @@ class Batch:
 
 
 def selected(column: Column) -> str:
-    """What is read of a row, as SQL."""
+    """The columns to read of a row, as SQL."""
     return ", ".join((*column.key, *column.given, *column.values))
 
 
@@ -72,7 +72,7 @@ UNREADABLE = (
 
 
 def moved(codec: Codec, column: Column, rows: Sequence[Sequence[Any]], to: Mapping[str, str]) -> Batch:
-    """What becomes of rows of `selected` whose keys are about to change.
+    """The outcome for rows of `selected` whose keys are about to change.
 
     Raises:
         StorageError: One cannot be read: where its key came back later, it could not be read at another place.
@@ -84,7 +84,7 @@ def moved(codec: Codec, column: Column, rows: Sequence[Sequence[Any]], to: Mappi
 
 
 def batch_of(codec: Codec, column: Column, rows: Sequence[Sequence[Any]], to: Mapping[str, str]) -> Batch:
-    """What becomes of rows of `selected`. Pure.
+    """The outcome for rows of `selected`. Pure.
 
     Args:
         codec: The keys.

@@ -41,7 +41,7 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         await self._inner.append(replace(write, records=records, row=row))
 
     async def look(self, task_id: str, owner: str) -> Stored | None:
-        """What is stored of a task."""
+        """The stored task."""
         stored = await self._inner.look(task_id, owner)
         return None if stored is None else self._stored(task_id, stored)
 
@@ -62,7 +62,7 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         return [self._row_or_lost(row) for row in await self._inner.unfinished(states)]
 
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
-        """Conversations that nobody went on with."""
+        """Conversations without recent turns."""
         return await self._inner.idle(before, limit, ended=ended)
 
     async def count_contexts(self) -> int:

@@ -1,4 +1,4 @@
-"""Keeps a second process from an agent's schema where turns are run by one process only."""
+"""Keeps a second process from an agent's schema if only one process may run its turns."""
 
 from __future__ import annotations
 

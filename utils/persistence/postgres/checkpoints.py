@@ -49,7 +49,7 @@ class _Free(asyncio.Lock):
 
 
 class PrunedSaver(AsyncPostgresSaver):
-    """Keeps only the latest checkpoints of each conversation. What fails for a lost connection is tried again for a while.
+    """Keeps only the latest checkpoints of each conversation. After a lost connection an operation is repeated for a while.
 
     Args:
         pool: The connections.

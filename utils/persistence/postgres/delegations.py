@@ -55,11 +55,11 @@ class PostgresDelegations:
         return await self._find(_OF_TASK, parent_task_id, ABANDONED)
 
     async def unanswered(self, thread_id: str, agent: str) -> list[DelegationRecord]:
-        """What the agent has not answered to the end in a conversation, oldest first: it works, or waits for the user."""
+        """The open delegations of a conversation to the agent, oldest first: it works, or waits for the user."""
         return await self._find(_UNANSWERED, thread_id, agent, WORKING, WAITING)
 
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
-        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+        """End the delegations of a task that has ended: delete the finished ones, return those to cancel."""
 
         async def abandon(db: Connection) -> list[DelegationRecord]:
             await db.execute(_DELETE_ENDED, (parent_task_id, COMPLETED, FAILED))

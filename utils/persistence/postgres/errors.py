@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean here: the sentence for a user while a process runs, and for an operator when it starts."""
+"""Maps PostgreSQL's errors to a sentence: for the user while a process runs, for the operator when it starts."""
 
 from __future__ import annotations
 

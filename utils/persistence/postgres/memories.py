@@ -1,4 +1,4 @@
-"""What was learnt about users, in PostgreSQL."""
+"""Memories about users, in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class PostgresMemories:
         await self._pool.run(join)
 
     async def remove_learnt(self, thread_id: str) -> int:
-        """Delete what was learnt from a conversation alone."""
+        """Delete the memories that come from this conversation alone."""
 
         async def remove(db: Connection) -> int:
             removed = (await db.execute(_REMOVE_LEARNT.encode(), (thread_id, thread_id))).rowcount

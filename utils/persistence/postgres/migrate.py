@@ -38,6 +38,11 @@ LOCK_SECONDS = 300.0
 _LOCK = lock_number("platform-engineer", "migrate")
 _LOOK_SECONDS = 0.2
 
+UPGRADING = (
+    "Another process is still upgrading the database. Wait until it has finished (`platform-engineer db status`), "
+    "then start again."
+)
+
 
 async def upgrade(pool: PostgresPool, agent: str, further: Sequence[Further] = ()) -> Version:
     """Create or upgrade the tables of an agent; one process of all at a time. Return their version.
@@ -91,7 +96,7 @@ async def _alone(pool: PostgresPool) -> AsyncIterator[None]:
             if row and row[0]:
                 break
             if clock() > deadline:
-                raise StorageError("Another process upgrades the database for too long. Try again later.")
+                raise StorageError(UPGRADING)
             await asyncio.sleep(_LOOK_SECONDS)
         yield
     finally:
@@ -99,7 +104,7 @@ async def _alone(pool: PostgresPool) -> AsyncIterator[None]:
 
 
 async def _create_schema(pool: PostgresPool) -> None:
-    """Create the schema, where there is none: a user who may not create one may still use one."""
+    """Create the schema if it does not exist: a user without the right to create one may still use one."""
     async with pool.connection() as connection:
         found = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (pool.schema,))
         if await found.fetchone() is None:

@@ -26,5 +26,5 @@ def short_name(name: str, longest: int = LONGEST) -> str:
 
 
 def lock_number(*parts: str) -> int:
-    """The number of an advisory lock: these belong to the database, so that the parts name the schema where it matters."""
+    """The number of an advisory lock. Locks are shared by the whole database, so the parts include the schema if it matters."""
     return int.from_bytes(sha256("\0".join(parts).encode()).digest()[:8], signed=True)

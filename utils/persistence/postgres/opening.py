@@ -1,4 +1,4 @@
-"""Opens the database of an agent's process, where DATABASE_URL names one. Imports the driver only then."""
+"""Opens the database of an agent's process if DATABASE_URL is set. Imports the driver only then."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def open_database(
     on_lost: Callable[[], object],
     further: Sequence[Further] = (),
 ) -> PostgresPool | None:
-    """The database with the tables of an agent, closed with `stack`; `None` where none is set.
+    """The database with the tables of an agent, closed with `stack`; `None` if DATABASE_URL is not set.
 
     Args:
         settings: The address and the limits.

@@ -1,4 +1,4 @@
-"""What stands in the schema of an agent."""
+"""The tables in the schema of an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connections of one process to PostgreSQL, where each agent has a schema of its own.
+"""The connections of one process to PostgreSQL, in which each agent has a schema of its own.
 
 Import this module only where DATABASE_URL is set: it imports the driver.
 """
@@ -51,7 +51,7 @@ _ALIVE: dict[str, str | int | None] = {
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
-    """The driver's pool, where who is canceled while waiting for a connection gets none."""
+    """The driver's pool, except that a task that is canceled while it waits for a connection gets none."""
 
     async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 - the driver's own
         """A connection, which is given back by `putconn`.
@@ -235,7 +235,7 @@ class PostgresPool:
         return await self.patiently(once)
 
     async def patiently(self, act: Callable[[], Awaitable[Result]]) -> Result:
-        """Await `act()`, again and again where the connection is lost, up to `wait_seconds`.
+        """Await `act()`, and repeat it for up to `wait_seconds` while the connection is lost.
 
         Raises:
             StorageError: The database cannot be reached, or failed.
@@ -270,7 +270,7 @@ class PostgresPool:
             return connection
 
     async def is_silent(self) -> bool:
-        """Whether the server takes a new connection and answers nothing on it, as one that hangs; one that is away takes none."""
+        """Whether the server accepts a new connection but does not answer on it: it hangs. A server that is down accepts none."""
         try:
             async with asyncio.timeout(SILENT_SECONDS):
                 connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
@@ -286,11 +286,11 @@ class PostgresPool:
         return short_name(f"{self.schema}#{name}")
 
     async def notify(self, connection: Connection, channel: str, payload: str = "") -> None:
-        """Wake those who listen to `channel` of this agent when the transaction of `connection` is committed."""
+        """Wake the listeners of `channel` of this agent when the transaction of `connection` is committed."""
         await connection.execute("SELECT pg_notify(%s, %s)", (self.channel(channel), payload))
 
     async def listen(self, channel: str) -> AsyncGenerator[str, None]:
-        """What is notified on `channel` of this agent, for ever, on a direct connection.
+        """The notifications on `channel` of this agent, without end, on a direct connection.
 
         An empty text comes first and after each reconnection: what was notified before is lost, so look at the tables.
         A server that is away is waited for.

@@ -67,7 +67,7 @@ class PoolProbe:
         self._looking: asyncio.Task[None] | None = None
 
     async def problem(self) -> str:
-        """What keeps it from being written; that it does not answer, while an answer takes longer than `WAIT_SECONDS`."""
+        """Why it cannot be written; if an answer takes longer than `WAIT_SECONDS`, that it does not answer."""
         if self._running is None and time.monotonic() - self._asked > FRESH_SECONDS:
             self._running = asyncio.create_task(self._ask())
         if self._running is not None:

@@ -38,7 +38,7 @@ class PostgresRuns(RunStore):
         await self._pool.execute(_PUT, values)
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
-        """Note who works on a turn now."""
+        """Record which process works on a turn."""
         await self._pool.execute(_TAKE, (writer, attempts, task_id, writer))
 
     async def remove(self, task_id: str, *, writer: int) -> None:

@@ -32,7 +32,7 @@ async def shared_secret(pool: PostgresPool, name: str) -> bytes:
 
 
 async def known_secret(pool: PostgresPool, name: str) -> bytes | None:
-    """The secret of a name; `None` where there is none.
+    """The secret of a name; `None` if there is none.
 
     Raises:
         StorageError: The database failed.

@@ -1,7 +1,7 @@
 """Locks that a process holds for a while, on one connection of its own; they end with it, however it ends.
 
-Nobody who is canceled interrupts a question to the server: its answer tells who has a lock, and a connection on which a
-question was interrupted twice is lost, with the locks of all others. So each question is a task of its own.
+A cancellation must not interrupt a query: its result says who has a lock, and a connection whose query was interrupted
+twice is lost, together with all other locks on it. So each query runs in a task of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Looks at a database before it is used: what is wrong with it is said when the process starts, in one sentence.
+"""Checks a database before its first use, so that a problem is reported in one sentence when the process starts.
 
 No sentence quotes the address or the server's own words, which may hold a name or a password.
 """
@@ -103,7 +103,7 @@ def _place(conninfo: str) -> tuple[str, str] | None:
 
 
 async def _knock(host: str, port: str) -> str | None:
-    """What stands in the way of a connection to a port; `None` where one can be made."""
+    """Why a connection to a port fails; `None` if it succeeds."""
     try:
         async with asyncio.timeout(KNOCK_SECONDS):
             _, writer = await asyncio.open_connection(host, port)

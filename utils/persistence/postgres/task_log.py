@@ -120,7 +120,7 @@ class PostgresTaskLogStore(TaskLogStore):
         """Nothing to close."""
 
     async def not_written(self) -> str:
-        """What keeps the database from being written, where something does."""
+        """Why the database cannot be written; nothing if it can."""
         return await self._probe.problem()
 
     async def claim(self, task_id: str, owner: str) -> Stored:
@@ -158,7 +158,7 @@ class PostgresTaskLogStore(TaskLogStore):
                 await self._pool.notify(db, CHANNEL, write.task_id)
 
     async def look(self, task_id: str, owner: str) -> Stored | None:
-        """What is stored of a task."""
+        """The stored task."""
         if _ZERO in task_id:
             return None
         stored = await self._pool.run(lambda db: _look(db, task_id))
@@ -186,7 +186,7 @@ class PostgresTaskLogStore(TaskLogStore):
         return await self._pool.run(read)
 
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
-        """Conversations that nobody went on with."""
+        """Conversations without recent turns."""
 
         async def read(db: Connection) -> list[IdleContext]:
             rows: list[Any] = await (await db.execute(_IDLE, (before, _ENDED, ended, limit))).fetchall()

@@ -1,4 +1,4 @@
-"""What a failed look into the shared index is to whoever asked."""
+"""Maps database errors of the shared index to `RetrievalFailed`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from utils.errors import RetrievalFailed, StorageError
 
 @contextmanager
 def retrieval_errors(doing: str) -> Iterator[None]:
-    """Convert a failed database to a failed retrieval.
+    """Convert database errors to `RetrievalFailed`.
 
     Raises:
         RetrievalFailed: The database failed within the block.

@@ -32,7 +32,7 @@ class SupervisorExecutor(BaseLangGraphAgentExecutor):
         self._access = access
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Work on one message; what proves to other agents who asks is kept as long as that."""
+        """Work on one message; the credentials for other agents are kept only for this time."""
         task_id = context.task_id or ""
         access = self._access.of(task_id)
         try:

@@ -13,7 +13,7 @@ import { Names } from "./names";
 import { keepUnsent, unsent } from "./unsent";
 
 const KEY = /^[\x21-\x7e]+$/;
-const NOT_TAKEN = "The agent does not take this key: it is wrong, has expired, or was taken back. Enter another one.";
+const NOT_TAKEN = "The agent does not accept this key: it is wrong, has expired, or was revoked. Enter another one.";
 const LOOK_AGAIN = 20_000;
 
 /** Everything that the page knows: who it is, the conversations, and which of them is open. */

@@ -26,5 +26,5 @@ function stateOf({ turn, line }: Shown): string {
   if (turn.question) return `${name(turn.question.origin, 60) || "The agent"} asks you something.`;
   if (turn.open) return "Working";
   if (turn.failure) return `Failed. ${name(turn.failure, 200)}`;
-  return turn.state === "canceled" ? "Stopped" : "The answer is there.";
+  return turn.state === "canceled" ? "Stopped" : "The answer is ready.";
 }

@@ -43,7 +43,7 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
           ))}
         </ul>
       ) : (
-        <p>It is deleted here and at the agents that worked on it. What still runs in it is stopped. There is no way back.</p>
+        <p>This deletes it here and at your own agents that worked on it, and stops what still runs in it. Agents of others keep what they received. This cannot be undone.</p>
       )}
       {problem && (
         <p className="problem" role="alert">

@@ -21,16 +21,16 @@ export function KeyEntry({ problem, ended, onKey }: Knocking): ReactElement | nu
     void readProvider().then((found) => setProvider(found ?? "none"));
   }, []);
   if (!provider) return null;
-  const why = provider === "none" ? `The agent does not take your key any more: it has expired, or was taken back. Enter another one. ${KEPT}` : `Your login has ended. Log in again. ${KEPT}`;
+  const why = provider === "none" ? `The agent no longer accepts your key: it has expired or was revoked. Enter another one. ${KEPT}` : `Your login has ended. Log in again. ${KEPT}`;
   const told = failed || (over ? why : "");
   const enter = (key: string): Promise<void> => onKey(key).then(setFailed);
   return (
     <div className="key-entry">
-      <h2>Who are you?</h2>
+      <h2>Log in</h2>
       <p className="lead">
         {provider === "none"
-          ? "This agent answers those it knows. Enter your key or access token; it is kept until this page is closed or loaded again."
-          : "This agent answers those it knows. You stay logged in until this page is closed or loaded again."}
+          ? "This agent needs an API key or access token. The page keeps it until you close or reload it."
+          : "This agent needs you to log in. You stay logged in until you close or reload this page."}
       </p>
       {told && (
         <p className="problem" role="alert">

@@ -60,7 +60,7 @@ export function Page({ session }: { session: Session }): ReactElement {
           <Sidebar session={session} open={conversation.id} onOpen={open} />
           {remembers(health.card) && !locked && (
             <button type="button" className="soft" onClick={() => setRemembered(true)}>
-              What is remembered of you
+              Your memories
             </button>
           )}
           {session.credentials.known && (

@@ -32,16 +32,16 @@ export function Remembered({ memories, onClose }: { memories: Memories; onClose:
   }, [run]);
   return (
     <dialog ref={dialog} className="ask" aria-labelledby="remembered-title" onClose={onClose}>
-      <h2 id="remembered-title">Remembered of you</h2>
-      <p>This is what is known of you in other conversations too. It comes from your own words.</p>
+      <h2 id="remembered-title">Your memories</h2>
+      <p>The agent uses these in all your conversations. They come from your own words.</p>
       {problem && (
         <p className="problem" role="alert">
           {visible(problem)}
         </p>
       )}
       {!found && !problem && <p role="status">Reading</p>}
-      {found && <p role="status">{found.length ? "" : "Nothing is remembered of you."}</p>}
-      <ul className="remembered" tabIndex={0} aria-label="Remembered of you">
+      {found && <p role="status">{found.length ? "" : "You have no memories here."}</p>}
+      <ul className="remembered" tabIndex={0} aria-label="Your memories">
         {found?.map((each) => (
           <li key={each.id}>
             <span>

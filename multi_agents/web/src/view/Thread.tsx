@@ -39,7 +39,7 @@ export function Thread({ conversation, shown, health, modes, send, onNew }: Talk
             {!shown.running && !question && <Next requests={shown.turn?.next ?? []} onAsk={(request) => send([{ text: request }])} />}
           </div>
           <ThreadPrimitive.ViewportFooter className="foot">
-          {!empty && <ThreadPrimitive.ScrollToBottom className="round to-end" aria-label="To the newest" title="To the newest">
+          {!empty && <ThreadPrimitive.ScrollToBottom className="round to-end" aria-label="Jump to the latest message" title="Jump to the latest message">
             <Icon name="down" />
           </ThreadPrimitive.ScrollToBottom>}
           <Line shown={shown} />

@@ -10,7 +10,7 @@ from utils.a2a_common.server.call_context import EXTENSION_HEADERS, active_exten
 
 
 class ActiveExtensions:
-    """Puts the header `A2A-Extensions` on the answers to those who sent it: what they requested and the card declares.
+    """Adds the header `A2A-Extensions` to responses whose request had it: the requested extensions that the card declares.
 
     Clients of protocol 0.3 send `X-A2A-Extensions`, and are answered in that.
 

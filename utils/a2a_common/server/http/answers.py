@@ -46,7 +46,7 @@ def is_rpc_id(value: Any) -> bool:
 
 
 def note_rpc_id(scope: Scope, body: Any) -> None:
-    """Keep the id of a JSON-RPC request for whoever refuses it, also in place of an answer that was given already.
+    """Keep the id of a JSON-RPC request, for a refusal of it, even if that replaces an earlier answer.
 
     Args:
         scope: The request's. What stands around the caller sees the note where the server gave the scope a `state`, as uvicorn does.
@@ -58,7 +58,7 @@ def note_rpc_id(scope: Scope, body: Any) -> None:
 
 
 def refusal(scope: Scope, status: int, message: str, *, rpc_code: int = SERVER_REFUSED) -> Response:
-    """An error response. For JSON-RPC it carries the id of the request, where that was noted.
+    """An error response; for JSON-RPC with the id of the request, if it was kept.
 
     Args:
         scope: The request's.
@@ -84,5 +84,5 @@ async def http_error(request: Request, error: Exception) -> Response:
 
 
 async def server_error(request: Request, _: Exception) -> Response:
-    """Answer what nobody caught; the exception itself is logged by the server."""
+    """Answer an uncaught exception; the server logs the exception itself."""
     return refusal(request.scope, 500, SERVER_CRASHED)

@@ -1,4 +1,4 @@
-"""`AuthGate`: lets nobody in whose credentials prove nothing, but for the card and the probes."""
+"""`AuthGate`: refuses requests without valid credentials, except for the card and the probes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ PUBLIC = frozenset(
 )
 METRICS = "/metrics"
 
-UNKNOWN = "Credentials are needed, and what was sent is none that this agent takes. See its card."
+UNKNOWN = (
+    'This agent needs valid credentials: send "Authorization: Bearer" with an API key or access token. '
+    "The agent card lists what it accepts."
+)
 UNCHECKED = (
-    "Who you are cannot be checked right now: the identity provider, or the file of keys, cannot be read. Your credentials may "
-    "be right. Try again in a moment."
+    "Your credentials cannot be checked right now, because the identity provider or the file of keys cannot be read. "
+    "They may be valid. Try again in a moment."
 )
 NOT_ALLOWED = "These credentials do not allow that."
 
@@ -57,7 +60,7 @@ class Known(BaseUser):
 
 
 class AuthGate:
-    """Answers 401 to a caller who is not known, 403 to one who may not use this agent, 503 where that cannot be checked.
+    """Answers 401 to a caller without valid credentials, 403 to one who may not use this agent, 503 if credentials cannot be checked.
 
     Args:
         app: What is guarded.

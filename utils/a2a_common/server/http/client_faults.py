@@ -1,4 +1,4 @@
-"""Leaves out of the log the tracebacks that the SDK writes where a client's parameters have another form.
+"""Keeps tracebacks out of the log that the SDK writes for malformed parameters of a client.
 
 It logs a warning of each such request besides, with the code and the words of the answer. An error with a traceback is
 for a fault of ours; anybody who reaches the port could fill the log with them.

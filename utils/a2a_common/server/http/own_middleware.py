@@ -1,4 +1,4 @@
-"""What the HTTP middleware of an agent's own does for it. Pure."""
+"""Whether an agent's own HTTP middleware authenticates its callers. Pure."""
 
 from __future__ import annotations
 

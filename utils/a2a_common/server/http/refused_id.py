@@ -1,4 +1,4 @@
-"""The id of a JSON-RPC request of a caller who is refused before anybody else reads the body."""
+"""Finds the id of a JSON-RPC request whose caller is refused before the body is parsed."""
 
 from __future__ import annotations
 

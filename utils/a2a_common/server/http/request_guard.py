@@ -182,7 +182,7 @@ def _media_type_complaint(content_type: str) -> Complaint | None:
 
 
 def _coding_complaint(headers: Headers) -> Complaint | None:
-    """A body comes as it is. A packed one would have to be unpacked to know its size; who sends one is told what is taken (RFC 7694)."""
+    """Refuse a compressed body, because its size is known only after unpacking; the answer names the accepted encoding (RFC 7694)."""
     if headers.get("content-encoding", "").strip().lower() in _PLAIN:
         return None
     told = "Send the body as it is: no Content-Encoding is taken."

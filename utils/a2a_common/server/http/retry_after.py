@@ -1,4 +1,4 @@
-"""Tells clients when to send a request again: one that was refused for now, and one that the server gives up as it stops."""
+"""Tells clients when to retry: a request that was refused for now, and one that the server abandons as it stops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CUT_OFF = "The agent stopped before it had answered. Send the same message again
 
 
 class RetryAfter:
-    """Answers 503, or 429, with `Retry-After` where the request handler refused a request for now.
+    """Answers 503 or 429 with `Retry-After` if the request handler refused a request for now.
 
     The body stays that of the binding. A response waits for its first piece, since only that shows whether a stream was
     refused.
@@ -54,7 +54,7 @@ def _refused(start: Message, error: RetryLaterError) -> Message:
 
 
 class CutOff:
-    """Answers 503 with `Retry-After` where a request is cancelled before its response began.
+    """Answers 503 with `Retry-After` if a request is cancelled before its response began.
 
     The server cancels what is open when its grace has passed, and would answer in plain text.
     """

@@ -63,9 +63,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
 
 
 def _weighed(body: str, step: Step, before: Sequence[Part]) -> str:
-    """A part that was wanted under a condition: left out where what came before it says so, and said to be shown in any case
-    where that does not tell.
-    """
+    """A conditional part: omitted if an earlier result rules it out, shown with a note if the condition cannot be decided."""
     condition = step.clause.condition
     checks = [part for part in before if not part[1].clause.condition]
     if not condition or not checks:

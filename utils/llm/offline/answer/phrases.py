@@ -17,11 +17,11 @@ ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
 )
-CAME_ALONG = "I did not look into what came along with the message: I read its words alone."
-NO_WORDS = "Write in words what you want to know: I do not look into files and data that come along. A language model does (docs/offline-model.md)."
+CAME_ALONG = "I did not read the attached files or data. The offline model reads only the text of a message."
+NO_WORDS = "Write in words what you want to know: the offline model does not read attached files or data. A language model does (docs/offline-model.md)."
 NOT_DONE = "Not done: “{}”. {}"
 """A part of the request that nothing was done for, and why."""
-NOT_WEIGHED = "I cannot weigh “{}”, so this is shown in any case."
+NOT_WEIGHED = "I cannot check the condition “{}”, so here is the result anyway."
 DOES_NOT_APPLY = "“{}” does not apply: {}."
 """A condition, and what the part before it found."""
 NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
@@ -79,7 +79,7 @@ def abilities(tools: Sequence[ToolSpec]) -> str:
     changing = [tool for tool in tools if tool.examples and tool.changes and tool.parameters]
     described = [*reading, *changing] or list(tools)
     if not described:
-        return "I have no tools at the moment, and without them I know nothing. Where agents are still starting, ask again in a moment."
+        return "No agent is available right now, so I cannot answer. If the service has just started, ask again in a moment; /agents shows the state."
     lines = [f"- **{tool.name.replace('_', ' ')}**: {_summary(tool)}." for tool in described[:SHOWN]]
     more = len(described) - SHOWN
     lines += [f"- … and {more} more."] if more > 0 else []
