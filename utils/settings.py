@@ -252,6 +252,12 @@ class EmbeddingSettings(ProviderSettings):
         alias="EMBEDDINGS_BASE_URL",
         description="Address of an OpenAI-compatible embedding server; else OPENAI_BASE_URL.",
     )
+    timeout_seconds: float = Field(
+        30,
+        alias="EMBEDDINGS_TIMEOUT_SECONDS",
+        gt=0,
+        description="Seconds that one request to an embedding server may take, retries included.",
+    )
 
 
 class ServerSettings(ProtectionSettings):

@@ -25,6 +25,7 @@ TOOL = (
     "utils/a2a_common/graph/tool_boundary.py::ToolBoundary",
     "utils/a2a_common/graph/tool_boundary.py::_recorded",  # what it returned is written by code of its own
     "utils/a2a_common/graph/tool_thread.py::_work",  # raised again where the thread is waited for
+    "utils/embeddings/own_loop.py::_fulfil",  # likewise
 )
 BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",

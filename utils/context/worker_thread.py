@@ -20,7 +20,21 @@ def is_large(messages: Sequence[BaseMessage]) -> bool:
     """Whether work on this conversation should run in a worker thread."""
     if len(messages) > _LARGE_MESSAGES:
         return True
-    return sum(len(str(message.content)) for message in messages) > _LARGE_CHARACTERS
+    size = 0
+    for message in messages:
+        size += _size(message.content)
+        if size > _LARGE_CHARACTERS:
+            return True
+    return False
+
+
+def _size(content: object) -> int:
+    """About how many characters content has as text, without a copy: a block may hold megabytes of a file."""
+    if isinstance(content, str):
+        return len(content)
+    if isinstance(content, dict):
+        return sum(len(name) + _size(value) for name, value in content.items() if isinstance(name, str))
+    return sum(map(_size, content)) if isinstance(content, list) else 1
 
 
 async def call(in_thread: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

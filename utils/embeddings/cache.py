@@ -7,6 +7,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -65,24 +66,38 @@ class CachedEmbedder:
 
     def vectors(self, texts: Sequence[str], *, stored: bool) -> NDArray[np.float32]:
         """See `Embedder.embed_sync`; where they are not `stored`, what was not known stays in memory alone."""
-        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
-        known = self._look_up(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            fresh = dict(zip(missing, self._inner.embed_sync(list(missing.values())), strict=True))
-            if self._disk and stored:
-                self._disk.write(fresh)
-            known.update(fresh)
-        self._remember({key: known[key] for key in keys})
-        if not keys:
-            return np.zeros((0, self.dimensions), dtype=np.float32)
-        return np.stack([known[key] for key in keys])
+        wanted = self._look_up(texts)
+        while wanted.unknown:
+            self._add(wanted, self._inner.embed_sync(wanted.asked), stored=stored)
+        return self._whole(wanted) if texts else self._inner.embed_sync([])
+
+    async def vectors_off_loop(self, texts: Sequence[str], *, stored: bool) -> NDArray[np.float32]:
+        """The same. The file is read and written in a thread; none waits for the model."""
+        wanted = await asyncio.to_thread(self._look_up, texts)
+        while wanted.unknown:
+            fresh = await self._inner.embed(wanted.asked)
+            await asyncio.to_thread(self._add, wanted, fresh, stored=stored)
+        return self._whole(wanted) if texts else await self._inner.embed([])
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`."""
-        return await asyncio.to_thread(self.embed_sync, texts)
+        return await self.vectors_off_loop(texts, stored=True)
 
-    def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+    def _look_up(self, texts: Sequence[str]) -> _Wanted:
+        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        return _Wanted(keys, dict(zip(keys, texts, strict=True)), self._known(keys))
+
+    def _add(self, wanted: _Wanted, fresh: NDArray[np.float32], *, stored: bool) -> None:
+        found = dict(zip(wanted.unknown, fresh, strict=True))
+        if self._disk and stored:
+            self._disk.write(found)
+        wanted.add(found)
+
+    def _whole(self, wanted: _Wanted) -> NDArray[np.float32]:
+        self._remember(wanted.known)
+        return np.stack([wanted.known[key] for key in wanted.keys])
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         with self._guard:
             known = {key: self._recent[key] for key in keys if key in self._recent}
         rest = [key for key in dict.fromkeys(keys) if key not in known]
@@ -97,6 +112,38 @@ class CachedEmbedder:
                 self._recent.move_to_end(key)
             while len(self._recent) > self._capacity:
                 self._recent.popitem(last=False)
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """The vectors that a call wants.
+
+    Attributes:
+        keys: The hashes of its texts, in their order.
+        texts: The text of each.
+        known: The vectors that are known by now.
+    """
+
+    keys: Sequence[bytes]
+    texts: Mapping[bytes, str]
+    known: dict[bytes, NDArray[np.float32]]
+
+    @property
+    def unknown(self) -> list[bytes]:
+        """The hashes without a vector, each once."""
+        return [key for key in self.texts if key not in self.known]
+
+    @property
+    def asked(self) -> list[str]:
+        """Their texts."""
+        return [self.texts[key] for key in self.unknown]
+
+    def add(self, fresh: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Take what the model made. If its vectors have another length than known ones, it was changed, and is asked for all."""
+        if {each.shape for each in self.known.values()} <= {each.shape for each in fresh.values()}:
+            self.known.update(fresh)
+        else:
+            self.known = {}
 
 
 class _Unstored:
@@ -117,4 +164,4 @@ class _Unstored:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`."""
-        return await asyncio.to_thread(self.embed_sync, texts)
+        return await self._cache.vectors_off_loop(texts, stored=False)

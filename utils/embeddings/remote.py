@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import finalize
 
 import numpy as np
+import structlog
 
+from utils.embeddings import own_loop
 from utils.embeddings.embedder import Embedder
 from utils.embeddings.remote_errors import as_platform_error
 from utils.embeddings.vectors import normalised
-from utils.errors import InvalidRequest, SettingsError
+from utils.errors import InvalidRequest, ModelFailure, ModelSlow, SettingsError
+from utils.net.bounded import MIB, Bound
 from utils.net.web_client import forget_cookies, leads_away
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
@@ -27,9 +31,18 @@ LED_AWAY = (
 )
 BATCH = 256
 """Texts per request: providers accept up to 2,048 (OpenAI, Azure); passages of 256 tokens stay under their token limit."""
+LARGEST_ANSWER = 64 * MIB
+"""Bytes of one answer: 256 vectors of 8,192 numbers, each written with 22 characters, come to 44 MiB."""
+PAUSES = (0.5, 1.0)
+"""Longest seconds before the second and the third try at a busy server. The providers' own clients make three, too."""
+SILENT = "The embedding server did not answer within {seconds:g} seconds. A slow one gets more time with EMBEDDINGS_TIMEOUT_SECONDS."
 OPENAI_MODEL = "text-embedding-3-small"
 BEDROCK_MODEL = "amazon.titan-embed-text-v2:0"
+
 Value = TypeVar("Value")
+
+log = structlog.get_logger(__name__)
+
 DIMENSIONS = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
@@ -42,36 +55,92 @@ DIMENSIONS = {
 """Vector lengths as the providers document them. Other models are asked once."""
 
 
-class RemoteEmbedder:
-    """An `Embedder` over a LangChain client, which is safe to call from threads."""
+class Client(Protocol):
+    """What is used of LangChain's clients."""
 
-    def __init__(self, provider: EmbeddingsProvider, model: str, address: str, client: Embeddings) -> None:
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """The vectors of texts, in their order."""
+        ...
+
+
+class RemoteEmbedder:
+    """An `Embedder` over a LangChain client, which is asked on the loop of `own_loop` alone. Safe to use from threads and loops.
+
+    Args:
+        provider: The provider.
+        model: The model.
+        address: Where it is, so that vectors of two servers are never compared.
+        client: The client. It makes no retries of its own.
+        seconds: Longest time of one request with its retries.
+        batch: Most texts of one request.
+        close: Ends the client's connections once nobody uses the embedder any more.
+    """
+
+    def __init__(
+        self,
+        provider: EmbeddingsProvider,
+        model: str,
+        address: str,
+        client: Client,
+        *,
+        seconds: float,
+        batch: int = BATCH,
+        close: Callable[[], Coroutine[Any, Any, object]] | None = None,
+    ) -> None:
         self.name = "/".join(part for part in (provider.value, address, model) if part)
-        self._model = model
+        self._known = DIMENSIONS.get(model)
         self._client = client
+        self._seconds = seconds
+        self._batch = batch
+        if close:
+            finalize(self, own_loop.begin, close).atexit = False
 
     @cached_property
     def dimensions(self) -> int:
         """Length of a vector. For a model that is not in the table this asks the provider once."""
-        known = DIMENSIONS.get(self._model)
-        return known or int(self.embed_sync(["dimensions"]).shape[1])
+        return self._known or int(self.embed_sync(["dimensions"]).shape[1])
 
     def embed_sync(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed_sync`."""
-        if not texts:
-            return np.zeros((0, self.dimensions), dtype=np.float32)
-        rows: list[list[float]] = []
-        for start in range(0, len(texts), BATCH):
-            rows.extend(self._ask([text or " " for text in texts[start : start + BATCH]]))
-        return normalised(np.asarray(rows, dtype=np.float32))
+        return own_loop.run_sync(self._vectors(texts))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`."""
-        return await asyncio.to_thread(self.embed_sync, texts)
+        return await own_loop.run(self._vectors(texts))
 
-    def _ask(self, texts: list[str]) -> list[list[float]]:
+    async def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts and self._known:
+            return np.zeros((0, self._known), dtype=np.float32)
+        rows: list[list[float]] = []
+        asked = [text or " " for text in texts] or ["dimensions"]
+        for start in range(0, len(asked), self._batch):
+            rows.extend(await self._in_time(asked[start : start + self._batch]))
+        return normalised(np.asarray(rows, dtype=np.float32))[: len(texts)]
+
+    async def _in_time(self, texts: list[str]) -> list[list[float]]:
+        limit = asyncio.timeout(self._seconds)
         try:
-            rows = self._client.embed_documents(texts)
+            async with limit:
+                return await self._patiently(texts)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise ModelSlow(SILENT.format(seconds=self._seconds)) from error
+
+    async def _patiently(self, texts: list[str]) -> list[list[float]]:
+        for pause in PAUSES:
+            try:
+                return await self._ask(texts)
+            except ModelFailure as failure:
+                if not failure.retryable:
+                    raise
+                log.info("embeddings.retried", code=failure.code)
+                await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - jitter, not a secret
+        return await self._ask(texts)
+
+    async def _ask(self, texts: list[str]) -> list[list[float]]:
+        try:
+            rows = await self._client.aembed_documents(texts)
         except Exception as error:
             known = as_platform_error(error)
             if known is None:
@@ -100,9 +169,9 @@ def _openai(settings: EmbeddingSettings) -> Embedder:
         model=model,
         openai_api_key=key,
         openai_api_base=settings.openai_base_url,
-        check_embedding_ctx_length=False,
+        **_OWN_LIMITS,
     )
-    return RemoteEmbedder(settings.provider, model, settings.openai_base_url or "", _guarded(client))
+    return _guarded(settings, model, settings.openai_base_url or "", client)
 
 
 def _compatible(settings: EmbeddingSettings) -> Embedder:
@@ -117,10 +186,8 @@ def _compatible(settings: EmbeddingSettings) -> Embedder:
     key = settings.openai_api_key or SecretStr(
         "none"
     )  # such servers often ask for no key; the client insists
-    client = OpenAIEmbeddings(
-        model=model, openai_api_key=key, openai_api_base=url, check_embedding_ctx_length=False
-    )
-    return RemoteEmbedder(settings.provider, model, url, _guarded(client))
+    client = OpenAIEmbeddings(model=model, openai_api_key=key, openai_api_base=url, **_OWN_LIMITS)
+    return _guarded(settings, model, url, client)
 
 
 def _azure(settings: EmbeddingSettings) -> Embedder:
@@ -134,31 +201,27 @@ def _azure(settings: EmbeddingSettings) -> Embedder:
         azure_endpoint=endpoint,
         openai_api_key=_needed(settings.azure_openai_api_key, "AZURE_OPENAI_API_KEY", user),
         openai_api_version=settings.azure_openai_api_version,
-        check_embedding_ctx_length=False,
+        **_OWN_LIMITS,
     )
-    return RemoteEmbedder(settings.provider, deployment, endpoint, _guarded(client))
+    return _guarded(settings, deployment, endpoint, client)
 
 
 def _bedrock(settings: EmbeddingSettings) -> Embedder:
-    from langchain_aws import BedrockEmbeddings
-
-    from utils.embeddings.aws_keys import aws_keys
+    from utils.embeddings import bedrock
 
     region = _needed(settings.aws_region, "AWS_REGION", "the provider aws-bedrock")
-    model, keys = settings.model or BEDROCK_MODEL, aws_keys(settings)
-    try:
-        client = BedrockEmbeddings(
-            model_id=model,
-            region_name=region,
-            endpoint_url=settings.aws_endpoint_url,
-            normalize=False,
-            **keys,
-        )
-    except ValueError as error:
-        raise SettingsError("AWS_REGION", "The client of Amazon Bedrock could not be made.") from error
-    return RemoteEmbedder(settings.provider, model, region, client)
+    model = settings.model or BEDROCK_MODEL
+    client = bedrock.client(settings, model, region, LARGEST_ANSWER)
+    return RemoteEmbedder(
+        settings.provider, model, region, client, seconds=settings.timeout_seconds, batch=bedrock.BATCH
+    )
 
 
+_OWN_LIMITS: dict[str, Any] = {
+    "check_embedding_ctx_length": False,
+    "timeout": None,  # `RemoteEmbedder` limits the whole request
+    "max_retries": 0,  # and makes its retries
+}
 _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
     EmbeddingsProvider.OPENAI: _openai,
     EmbeddingsProvider.OPENAI_COMPATIBLE: _compatible,
@@ -167,15 +230,17 @@ _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
 }
 
 
-def _guarded(embeddings: OpenAIEmbeddings) -> OpenAIEmbeddings:
-    """Embeddings whose client keeps no cookie, and follows redirects within an origin alone."""
-    http = embeddings.client._client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
+def _guarded(settings: EmbeddingSettings, model: str, address: str, client: OpenAIEmbeddings) -> Embedder:
+    """An embedder whose client bounds the answer, keeps no cookie, and follows redirects within an origin alone."""
+    http = client.async_client._client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
     forget_cookies(http.cookies.jar)
-    http.event_hooks["response"].append(_stay)
-    return embeddings
+    for kind, hooks in Bound(LARGEST_ANSWER).hooks(response=[_stay]).items():
+        http.event_hooks[kind].extend(hooks)
+    seconds = settings.timeout_seconds
+    return RemoteEmbedder(settings.provider, model, address, client, seconds=seconds, close=http.aclose)
 
 
-def _stay(response: Any) -> None:
+async def _stay(response: Any) -> None:
     if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
         raise InvalidRequest(LED_AWAY)
 

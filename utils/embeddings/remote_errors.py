@@ -9,6 +9,12 @@ from utils.errors import (
     PlatformError,
     RateLimited,
 )
+from utils.net.bounded import AnswerTooLarge
+
+ENDLESS = (
+    "The embedding server's answer is of more than {most:,} bytes. The server is faulty, or the address is not an embedding server's: "
+    "check EMBEDDINGS_BASE_URL."
+)
 
 
 def as_platform_error(error: Exception) -> PlatformError | None:
@@ -17,10 +23,10 @@ def as_platform_error(error: Exception) -> PlatformError | None:
 
 
 def _own(error: BaseException | None) -> PlatformError | None:
-    """The error that an exception was made of: a client wraps what is raised within its requests."""
-    while error is not None and not isinstance(error, PlatformError):
+    """The error of this project that an exception was made of: a client wraps what is raised within its requests."""
+    while error is not None and not isinstance(error, PlatformError | AnswerTooLarge):
         error = error.__cause__
-    return error
+    return InvalidRequest(ENDLESS.format(most=error.most)) if isinstance(error, AnswerTooLarge) else error
 
 
 def _openai_error(error: Exception) -> PlatformError | None:

@@ -51,6 +51,6 @@ def _renew(db: sqlite3.Connection, codec: Codec) -> int:
         if not stored.startswith((MARK, OLD_MARK)):
             name = codec.digest(key)
             row = (model, name, codec.encrypt(stored, place_of(model, name)))
-            db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", row)
+            db.execute("INSERT OR REPLACE INTO vectors (model, key, vector) VALUES (?, ?, ?)", row)
     db.execute("COMMIT")
     return changed

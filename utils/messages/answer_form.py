@@ -16,10 +16,16 @@ _CSV = re.compile(
 )
 _FORM = re.compile(rf"(?:{_CSV.pattern})|\b{_INTO}{_TABLE}{_AFTER}", re.IGNORECASE)
 
+LOOKED_AT = 2_000
+"""Characters at the beginning and at the end of a request that may name the form: what lies between them in a longer one is data
+that was pasted in. The pattern takes 0.4 µs a character, on the event loop."""
+
 
 def wants_csv(request: str) -> bool:
-    """Whether a request asks for rows as a CSV file, or for a spreadsheet."""
-    return _CSV.search(request) is not None
+    """Whether a request asks for rows as a CSV file, or for a spreadsheet, in its first or last words."""
+    if len(request) <= 2 * LOOKED_AT:
+        return _CSV.search(request) is not None
+    return any(_CSV.search(part) for part in (request[:LOOKED_AT], request[-LOOKED_AT:]))
 
 
 def without_form(request: str) -> str:

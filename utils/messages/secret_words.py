@@ -20,8 +20,13 @@ _WORDS = (
 _SECRET = re.compile(rf"(?<![^\W_])(?:{_WORDS})(?![^\W_])", re.IGNORECASE)
 _CJK = re.compile("密码|口令|令牌|密钥|パスワード|トークン|秘密|鍵|비밀번호|토큰")
 
+LONGEST = 20_000
+"""Characters of a question and its form that are looked at, in 6 ms. Nobody reads a longer one to its end, where anything may be asked."""
+
 
 def asks_for_secret(question: str, form: Mapping[str, Any] | None) -> bool:
-    """Whether a question, or a field of its form, names something like a password, a key or a token."""
+    """Whether a question, or a field of its form, names something like a password, a key or a token, or is too long to tell."""
     said = question if form is None else f"{question} {json.dumps(form, ensure_ascii=False, default=str)}"
+    if len(said) > LONGEST:
+        return True
     return bool(_SECRET.search(said.replace("_", " ")) or _CJK.search(said))

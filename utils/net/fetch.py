@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
-from utils.net.url_guard import ForbiddenUrl, checked_target
+from utils.net.pinned import MOST_REDIRECTS, TooManyRedirects, pinned
+from utils.net.url_guard import ForbiddenUrl
 
 if TYPE_CHECKING:
     import httpx
 
-_MAX_REDIRECTS = 5
 _OK = 200
 
 
@@ -38,32 +37,19 @@ async def fetch_file(url: str, *, most_bytes: int, seconds: float, allow_private
 
     client = client_for_checked(Bound(most_bytes), seconds=seconds)
     try:
-        async with asyncio.timeout(seconds), client:
-            return await _follow(client, url, allow_private=allow_private)
+        at_end = pinned(client, url, allow_private=allow_private)
+        async with asyncio.timeout(seconds), client, at_end as (response, _):
+            return await _read(response)
     except ForbiddenUrl as error:
         raise FetchFailed(str(error)) from error
+    except TooManyRedirects as error:
+        raise FetchFailed(f"The server redirects more than {MOST_REDIRECTS} times.") from error
     except TimeoutError as error:
         raise FetchFailed(f"The server did not answer within {seconds:g} seconds.") from error
     except AnswerTooLarge as error:
         raise FetchFailed(f"The file is larger than {most_bytes:,} bytes.") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise FetchFailed("The server cannot be reached.") from error
-
-
-async def _follow(client: httpx.AsyncClient, url: str, *, allow_private: bool) -> bytes:
-    for _ in range(_MAX_REDIRECTS + 1):
-        target = await checked_target(url, allow_private=allow_private)
-        request = client.build_request(
-            "GET", target.url, headers={"Host": target.host}, extensions={"sni_hostname": target.name}
-        )
-        response = await client.send(request, stream=True)
-        try:
-            if not response.has_redirect_location:
-                return await _read(response)
-            url = urljoin(url, response.headers["location"])
-        finally:
-            await response.aclose()
-    raise FetchFailed(f"The server redirects more than {_MAX_REDIRECTS} times.")
 
 
 async def _read(response: httpx.Response) -> bytes:

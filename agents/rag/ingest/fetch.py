@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from agents.rag.ingest.load import is_readable_type, media_type_of
 from agents.rag.settings import RagSettings
 from utils.errors import IngestFailed
-from utils.net.url_guard import ForbiddenUrl, Target, UrlFault, checked_target
+from utils.net.pinned import MOST_REDIRECTS, TooManyRedirects, pinned
+from utils.net.url_guard import ForbiddenUrl, UrlFault
 
 if TYPE_CHECKING:
     import httpx
 
-_MAX_REDIRECTS = 5
+_ACCEPTED = "text/html, text/*, application/pdf"
 _AGENT = "platform-engineer-rag"
 _GONE = (404, 410)
 _FAULTS = {
@@ -54,8 +54,14 @@ async def fetch_page(url: str, settings: RagSettings) -> Page:
     from utils.net.bounded import AnswerTooLarge
 
     try:
-        async with asyncio.timeout(settings.url_timeout_seconds), _client(settings) as client:
-            return await _follow(client, url, settings)
+        client = _client(settings)
+        at_end = pinned(client, url, allow_private=settings.allow_private_urls, accept=_ACCEPTED)
+        async with asyncio.timeout(settings.url_timeout_seconds), client, at_end as (response, address):
+            return await _read(response, address)
+    except ForbiddenUrl as error:
+        raise IngestFailed(_FAULTS[error.fault]) from error
+    except TooManyRedirects as error:
+        raise IngestFailed(f"redirects more than {MOST_REDIRECTS} times") from error
     except TimeoutError as error:
         raise IngestFailed(f"did not answer within {settings.url_timeout_seconds:g} seconds") from error
     except AnswerTooLarge as error:
@@ -72,36 +78,6 @@ def _client(settings: RagSettings) -> httpx.AsyncClient:
         Bound(settings.max_url_bytes),
         seconds=settings.url_timeout_seconds,
         headers={"User-Agent": _AGENT},
-    )
-
-
-async def _follow(client: httpx.AsyncClient, url: str, settings: RagSettings) -> Page:
-    for _ in range(_MAX_REDIRECTS + 1):
-        request = _pinned(client, await _target(url, settings))
-        response = await client.send(request, stream=True)
-        try:
-            if not response.has_redirect_location:
-                return await _read(response, url)
-            url = urljoin(url, response.headers["location"])
-        finally:
-            await response.aclose()
-    raise IngestFailed(f"redirects more than {_MAX_REDIRECTS} times")
-
-
-async def _target(url: str, settings: RagSettings) -> Target:
-    try:
-        return await checked_target(url, allow_private=settings.allow_private_urls)
-    except ForbiddenUrl as error:
-        raise IngestFailed(_FAULTS[error.fault]) from error
-
-
-def _pinned(client: httpx.AsyncClient, target: Target) -> httpx.Request:
-    """A request to the checked address that carries the host's name for the server and for TLS."""
-    return client.build_request(
-        "GET",
-        target.url,
-        headers={"Host": target.host, "Accept": "text/html, text/*, application/pdf"},
-        extensions={"sni_hostname": target.name},
     )
 
 

@@ -45,6 +45,13 @@ def test_a_request_that_only_speaks_of_csv_is_not(request_text: str) -> None:
     assert not wants_csv(request_text)
 
 
+def test_words_in_the_midst_of_pasted_data_name_no_form() -> None:
+    pasted = "Reported: one cannot export as CSV file any more.\n" * 60_000
+    assert not wants_csv(f"Which of these are bugs?{' ' * 2_000}{pasted}{' ' * 2_000}Tell me why.")
+    assert wants_csv(f"Give me the bugs among these as CSV:\n{'x ' * 2_000}")
+    assert wants_csv(f"{'x ' * 2_000}\nGive me the bugs among these as CSV.")
+
+
 def test_the_words_for_the_form_are_left_out_of_what_is_looked_for() -> None:
     assert without_form("List the issues of a/b as a table").split() == ["List", "the", "issues", "of", "a/b"]
     assert without_form("The issues of a/b as a CSV file").split() == ["The", "issues", "of", "a/b"]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from utils.a2a_common.client.sentences import SUB_AGENT_BUSY, SUB_AGENT_DOWN
+from utils.a2a_common.client.unclear import is_away
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.observability.metrics import set_breaker
 from utils.resilience.breaker import Breaker
@@ -110,7 +111,7 @@ class Bulkhead:
             if error.code == _TIMED_OUT and self._reachable():
                 self._breaker.gave_up()
                 self._on_failure(self._name)
-            elif isinstance(error, SubAgentUnavailable) or error.code == _TIMED_OUT:
+            elif is_away(error) or error.code == _TIMED_OUT:
                 self._failed(began)
             else:
                 self._breaker.succeeded()

@@ -17,8 +17,10 @@ from utils.a2a_common.client.interfaces import BINDINGS, NoInterface, accepted_m
 from utils.a2a_common.client.peer_errors import (
     CertificateRefused,
     ConnectionLost,
+    OwnFault,
     RequestRefused,
     UnusableAnswer,
+    of_ours,
     typed_errors,
 )
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
@@ -102,11 +104,11 @@ def http_client(
     from utils.net.web_client import web_client
 
     bound = Bound(limits.most, limits.most) if limits else Bound(event=LARGEST_EVENT)
-    proof = [credentials.add] if credentials else []
+    hooks = [trace_hook(limits.agent if limits else "", own=own), *([credentials.add] if credentials else [])]
 
     http = web_client(
         bound,
-        request=[trace_hook(limits.agent if limits else "", own=own), *proof],
+        request=[of_ours(hook) for hook in hooks],
         response=[limits.bound] if limits else [],
         verify=tls or True,
         headers={"Accept-Encoding": "identity"} if limits else None,
@@ -210,11 +212,13 @@ class Connection:
         name: What the agent is called in sentences.
         card: Its card.
         client: The SDK's client.
+        http: What it sends with.
     """
 
     name: str
     card: AgentCard
     client: Client
+    http: httpx.AsyncClient
 
     @classmethod
     def open(cls, name: str, card: AgentCard, http: httpx.AsyncClient) -> Connection:
@@ -223,7 +227,7 @@ class Connection:
         Raises:
             NoInterface: The card names no address that can be used.
         """
-        return cls(name, card, sdk_client(card, http))
+        return cls(name, card, sdk_client(card, http), http)
 
     @property
     def streams(self) -> bool:
@@ -280,8 +284,9 @@ class Connection:
         """The task as it stands."""
         from a2a.types.a2a_pb2 import GetTaskRequest
 
+        request, context = GetTaskRequest(id=task_id), self._context(CALL_SECONDS)
         with typed_errors():
-            task = await self.client.get_task(GetTaskRequest(id=task_id), context=self._context(CALL_SECONDS))
+            task = await self.client.get_task(request, context=context)
         self._check(task)
         return task
 
@@ -310,25 +315,31 @@ class Connection:
         return found[:limit]
 
     async def _listed(self, request: ListTasksRequest) -> ListTasksResponse:
+        context = self._context(CALL_SECONDS)
         try:
             with typed_errors():
-                return await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
-        except RuntimeError as error:  # how the SDK says that protocol 0.3 has no such call
+                return await self.client.list_tasks(request, context=context)
+        except NotImplementedError as error:  # how the SDK says that protocol 0.3 has no such call
             raise RequestRefused("", unsupported=True) from error
 
     async def cancel(self, task_id: str) -> Task:
         """Ask the agent to cancel a task."""
         from a2a.types.a2a_pb2 import CancelTaskRequest
 
+        request, context = CancelTaskRequest(id=task_id), self._context(CALL_SECONDS)
         with typed_errors():
-            return await self.client.cancel_task(
-                CancelTaskRequest(id=task_id), context=self._context(CALL_SECONDS)
-            )
+            return await self.client.cancel_task(request, context=context)
 
     def _context(self, seconds: float | None = None) -> ClientCallContext:
-        """Options of a call: its time limit, and that the activity extension is read here, where it is declared."""
+        """Options of a call: its time limit, and that the activity extension is read here, where it is declared.
+
+        Raises:
+            OwnFault: The connection was closed here. The SDK would tell it as it tells an answer that cannot be used.
+        """
         from a2a.client.client import ClientCallContext
 
+        if self.http.is_closed:
+            raise OwnFault(f"The connection to the agent {self.name} is closed.")
         parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if self.reports_activity else {}
         return ClientCallContext(timeout=seconds, service_parameters=parameters)
 

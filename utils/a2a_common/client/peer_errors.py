@@ -18,7 +18,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from utils.a2a_common.client.sentences import (
     SUB_AGENT_UNREACHABLE,
     SUB_AGENT_UNREADABLE,
 )
+from utils.a2a_common.client.unclear import DelegationUnclear, is_away
 from utils.a2a_common.client.unread_reason import cut, reason_of
 from utils.auth.exchange import Lack
 from utils.errors import (
@@ -53,6 +54,7 @@ from utils.errors import (
 from utils.net.unsent import never_sent
 
 if TYPE_CHECKING:
+    import httpx
     from a2a.utils.errors import A2AError
 
 
@@ -86,6 +88,10 @@ class PeerError(PlatformError):
     """A call to another agent failed."""
 
     code = "peer_failed"
+
+
+class OwnFault(Exception):
+    """A call failed by a fault of this program, before anything came from the agent: no `PeerError`, so that nobody blames the agent."""
 
 
 class ConnectionLost(PeerError):
@@ -226,7 +232,11 @@ BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
 
 @contextmanager
 def typed_errors() -> Iterator[None]:
-    """Errors of the SDK and of the transport as those of this file, and those of reading what the agent sent."""
+    """Errors of the SDK and of the transport as those of this file, and those of reading what the agent sent.
+
+    What an agent sends can make the SDK raise any of the errors below. So only the call and the reading of its answer stand
+    in such a block: requests are made before, and `of_ours` keeps the hooks of the HTTP client out.
+    """
     import httpx
     from a2a.utils.errors import A2AError
     from google.protobuf.json_format import ParseError
@@ -239,6 +249,18 @@ def typed_errors() -> Iterator[None]:
         raise  # of what we send
     except (ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UnusableAnswer(reason_of(error), heard=True) from error
+
+
+def of_ours(hook: Callable[[httpx.Request], Awaitable[None]]) -> Callable[[httpx.Request], Awaitable[None]]:
+    """A hook of requests whose programming errors are told as `OwnFault`: nothing was heard of the agent yet."""
+
+    async def called(request: httpx.Request) -> None:
+        try:
+            await hook(request)
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+            raise OwnFault("A hook of requests to another agent failed.") from error
+
+    return called
 
 
 def typed(error: Exception) -> PeerError:
@@ -354,14 +376,12 @@ def detail_of(error: BaseException) -> str:
     return ""
 
 
-def _unclear(agent: str, lost: PeerError) -> DelegationFailed:
+def _unclear(agent: str, lost: PeerError) -> DelegationUnclear:
     """Convert `lost` into a failure whose outcome is unknown: the agent may have done its work."""
     failure = failure_of(agent, lost)
-    away = isinstance(failure, SubAgentUnavailable)
-    said = SUB_AGENT_LOST.format(agent=agent) if away else failure.message
-    failure.message = f"{said} {MAY_HAVE_DONE_IT}"
-    failure.code, failure.retryable, failure.advice = OutcomeUnknown.code, False, OutcomeUnknown.advice
-    return failure
+    away = is_away(failure)
+    told = SUB_AGENT_LOST.format(agent=agent) if away else failure.message
+    return DelegationUnclear(f"{told} {MAY_HAVE_DONE_IT}", away=away)
 
 
 def _text(error: Exception | A2AError) -> str:

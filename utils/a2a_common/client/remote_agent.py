@@ -21,10 +21,16 @@ from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.long_questions import check_whole
 from utils.a2a_common.client.message import RemoteCall
 from utils.a2a_common.client.patience import Patience
-from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, detail_of, failure_of
+from utils.a2a_common.client.peer_errors import (
+    PeerError,
+    UnusableAnswer,
+    detail_of,
+    failure_of,
+)
 from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.unclear import is_away
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.cancellation import end_tasks
@@ -32,7 +38,6 @@ from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
     ProtocolViolation,
-    SubAgentUnavailable,
 )
 from utils.events import (
     DelegationFinished,
@@ -189,7 +194,7 @@ class RemoteAgent:
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
         failure = failure_of(self._name, error)
-        if isinstance(failure, SubAgentUnavailable):
+        if is_away(failure):
             log.warning("delegation.unreachable", agent=self._name, causes=causes_of(error))
         else:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
