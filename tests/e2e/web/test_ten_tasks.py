@@ -37,8 +37,8 @@ class Job:
         return f"| {self.wanted} | {self.done} |"
 
 
-ASK = Job("ask something", "write it, Enter", 0)
-FOLLOW = Job("ask on", "write it, Enter", 0)
+ASK = Job("ask a question", "type it, Enter", 0)
+FOLLOW = Job("ask a follow-up question", "type it, Enter", 0)
 APPROVE = Job("approve a change", "read what will be sent, Enter", 0)
 FIND = Job("find yesterday's conversation", "click it in the list on the left", 1)
 SLOW = Job("see why an answer took long", "click the call beside the answer that took the seconds", 1)
