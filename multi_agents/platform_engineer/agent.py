@@ -32,8 +32,8 @@ from utils.events import (
 )
 from utils.memory.settings import MemorySettings
 from utils.protection_settings import ClientTlsSettings
-from utils.resilience.timing import Deadline
 from utils.settings import ModelProvider, SubAgentSettings
+from utils.timing import Deadline
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
