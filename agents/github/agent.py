@@ -45,7 +45,7 @@ _NEEDS_KEYS = (
 _KEY_FILE = "github-oauth.key"
 """In PLATFORM_ENGINEER_HOME, and so not in the folder of what it encrypts."""
 
-_PROMPTS = Path(__file__).parent / "prompts"
+_PROMPTS = {path.stem: path.read_text("utf-8") for path in (Path(__file__).parent / "prompts").glob("*.md")}
 
 
 def _skills(specs: Iterable[Any]) -> tuple[Skill, ...]:
@@ -92,7 +92,7 @@ class GitHubAgent(BaseLangGraphAgent):
     def system_prompt(self) -> str:
         """The text of `prompts/system.md`, with sections for the tools that settings add."""
         names = ["system", "write" if self._settings.write else "read_only", *(["gh"] if self._gh else [])]
-        return "\n".join((_PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in names)
+        return "\n".join(_PROMPTS[name] for name in names)
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
         """All tools, which share one client; tools that a subclass marks with `@agent_tool` are among them."""

@@ -25,11 +25,12 @@ from agents.github.settings import GitHubSettings
 from utils.net.bounded import LARGEST_BODY, MIB, Bound
 from utils.net.loopback import is_loopback
 from utils.net.web_client import forget_cookies
+from utils.timing import backoff
 
 LARGEST_TEXT = 64 * MIB
 """Bytes of a text that is read line by line: more than any reader takes, each of which stops at a limit of its own."""
-RETRY_PAUSE = timedelta(milliseconds=200)
-"""Pause before the first retry; it doubles each time."""
+RETRY_PAUSE = 0.2
+"""Longest pause before the first retry in seconds; it doubles each time."""
 LONGEST_PAUSE = timedelta(seconds=3)
 """Longest wait requested by GitHub that is waited for; a longer one is reported to the user."""
 _UNTOLD = timedelta(seconds=60)
@@ -121,7 +122,8 @@ class _Retry:
             return RetryOption(False)
         if isinstance(error, SecondaryRateLimitExceeded) and error.retry_after <= LONGEST_PAUSE:
             return RetryOption(True, error.retry_after)
-        return RetryOption(True, RETRY_PAUSE * 2**count) if _may_pass(error) else RetryOption(False)
+        pause = timedelta(seconds=backoff(count + 1, first=RETRY_PAUSE))
+        return RetryOption(True, pause) if _may_pass(error) else RetryOption(False)
 
 
 def _may_pass(error: GitHubException) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-_PROMPT = Path(__file__).parent / "prompts" / "system.md"
+_PROMPT = (Path(__file__).parent / "prompts" / "system.md").read_text("utf-8")
 
 
 class RagAgent(BaseLangGraphAgent):
@@ -52,7 +52,7 @@ class RagAgent(BaseLangGraphAgent):
 
     def system_prompt(self) -> str:
         """The text of `prompts/system.md`."""
-        return _PROMPT.read_text(encoding="utf-8")
+        return _PROMPT
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
         """The three tools, on the index, and those that a subclass marks with `@agent_tool`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,8 +33,8 @@ from utils.events import (
 from utils.memory.settings import MemorySettings
 from utils.messages.question import Question
 from utils.protection_settings import ClientTlsSettings
-from utils.resilience.timing import Deadline
 from utils.settings import ModelProvider, SubAgentSettings
+from utils.timing import Deadline
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-_PROMPT = Path(__file__).parent / "prompts" / "system.md"
+_PROMPT = (Path(__file__).parent / "prompts" / "system.md").read_text("utf-8")
 
 
 class PlatformEngineer(BaseLangGraphAgent):
@@ -122,6 +122,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             settings.largest_answer, self._access.credentials, origins.get, tls, self._own
         )
         self._settings = settings
+        self._opened = AsyncExitStack()
         self._contexts: Contexts | None = None
         self._delegations: Delegations | None = None
         self._delegation: Delegation | None = None
@@ -140,23 +141,40 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
+        async with AsyncExitStack() as stack:
+            await self._open_stores(stack)
+            self._delegate(stack)
+            await self._remember(stack)
+            self._registry.start()
+            stack.push_async_callback(self._registry.stop)
+            self._opened = stack.pop_all()
+
+    async def stop(self) -> None:
+        """Close the connections to the sub-agents, and what else was opened, also where a part of it fails."""
+        await self._opened.aclose()
+
+    async def _open_stores(self, stack: AsyncExitStack) -> None:
+        self._contexts = self.runtime.stores.contexts()
+        self._delegations = self.runtime.stores.delegations()
+        for store in (self._contexts, self._delegations, self._cards):
+            stack.push_async_callback(store.close)
+            await store.open()
+        await self._registry.recall()
+
+    def _delegate(self, stack: AsyncExitStack) -> None:
         from multi_agents.platform_engineer.delegation import Delegation
-        from multi_agents.platform_engineer.memory.opening import long_term_memory
-        from multi_agents.platform_engineer.memory.remembering import Remembering
         from multi_agents.platform_engineer.seen_files import SeenFiles
         from utils.a2a_common.client.abandoned import Abandoned
         from utils.a2a_common.client.remote_agents import RemoteAgents
         from utils.llm.inputs import file_types
 
-        self._contexts = self.runtime.stores.contexts()
-        self._delegations = self.runtime.stores.delegations()
-        await self._contexts.open()
-        await self._delegations.open()
-        await self._cards.open()
-        await self._registry.recall()
+        assert self._contexts is not None
+        assert self._delegations is not None
+        stack.push_async_callback(self._pool.aclose)
         seconds = self._settings.progress_seconds
         remotes = RemoteAgents(self._registry, self._pool, self._contexts, progress_seconds=seconds)
         self._abandoned = Abandoned(self._delegations, self._registry, remotes.reach)
+        stack.push_async_callback(self._abandoned.stop)
         self._delegation = Delegation(
             self._registry,
             remotes,
@@ -170,27 +188,19 @@ class PlatformEngineer(BaseLangGraphAgent):
             files=SeenFiles(file_types(self.runtime.model), self.runtime.settings.files),
             key=self.runtime.answer_key(),
         )
-        if memory := await long_term_memory(self.runtime, self._memory_settings):
-            await memory.open()
-            self._memory = memory
-            self._remembering = Remembering(memory, self.runtime, self._middlewares.context.summariser)
-        self._registry.start()
 
-    async def stop(self) -> None:
-        """Close the connections to the sub-agents."""
-        await self._registry.stop()
-        if self._remembering is not None:
-            await self._remembering.close()
-        if self._memory is not None:
-            await self._memory.close()
-        await self._cards.close()
-        if self._abandoned is not None:
-            await self._abandoned.stop()
-        await self._pool.aclose()
-        if self._contexts is not None:
-            await self._contexts.close()
-        if self._delegations is not None:
-            await self._delegations.close()
+    async def _remember(self, stack: AsyncExitStack) -> None:
+        from multi_agents.platform_engineer.memory.opening import long_term_memory
+        from multi_agents.platform_engineer.memory.remembering import Remembering
+
+        memory = await long_term_memory(self.runtime, self._memory_settings)
+        if memory is None:
+            return
+        stack.push_async_callback(memory.close)
+        await memory.open()
+        self._memory = memory
+        self._remembering = Remembering(memory, self.runtime, self._middlewares.context.summariser)
+        stack.push_async_callback(self._remembering.close)
 
     async def clear_context(self, thread_id: str) -> None:
         """Forget a conversation, here and at the sub-agents; those that do not know how are given new ones."""
@@ -228,7 +238,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     def system_prompt(self) -> str:
         """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""
         names = ", ".join(agent.name for agent in self._registry.known)
-        prompt = _PROMPT.read_text("utf-8").replace("{role}", self.role)
+        prompt = _PROMPT.replace("{role}", self.role)
         return prompt.replace("{agents}", names or "none at the moment")
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:

@@ -55,7 +55,7 @@ from utils.events import (
 from utils.messages.question import Question
 from utils.persistence.contexts import Person
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
-from utils.resilience.timing import Deadline
+from utils.timing import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

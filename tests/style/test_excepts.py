@@ -38,6 +38,8 @@ BACKGROUND_TASK = (
     "utils/mcp/connection.py::Connection",
     "utils/mcp/servers.py::McpServers",
     "utils/persistence/database.py::Database",
+    "utils/supervised.py::Passed",  # raised at the end of the step
+    "utils/supervised.py::supervised",
 )
 DOCUMENT = ("agents/rag/ingest/ingester.py::Ingester",)
 ENDS_HERE = {*EXECUTOR, *AGENT_HOOK, *TOOL, *BACKGROUND_TASK, *DOCUMENT}

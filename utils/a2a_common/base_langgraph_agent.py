@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -143,13 +143,13 @@ class BaseLangGraphAgent(ABC):
         """Close what `start` opened."""
 
     async def close(self) -> None:
-        """Close everything: what runs in the background, what `start` opened, and the connections to MCP servers."""
-        if "_after" in vars(self):
-            await self._after.close()
-        if self._mcp is not None:
-            await self._mcp.stop()
-        await self.stop()
-        await self._tool_record.close()
+        """Close everything, also where a part of it fails: what runs in the background, what `start` opened, and MCP servers."""
+        async with AsyncExitStack() as stack:  # the last one goes first
+            servers = [self._mcp.stop] if self._mcp is not None else []
+            for close in (self._tool_record.close, self.stop, *servers):
+                stack.push_async_callback(close)
+            if "_after" in vars(self):
+                stack.push_async_callback(self._after.close)
 
     async def cancel_children(self, task_id: str) -> None:
         """Cancel the sub-tasks of a task that ends, before its end is told; none by default.

@@ -19,7 +19,7 @@ from utils.mcp.transport import transport_of
 from utils.mcp.trouble import reason_of
 from utils.mcp.words import quoted
 from utils.net.bounded import LARGEST_BODY
-from utils.resilience.timing import backoff
+from utils.timing import backoff
 
 if TYPE_CHECKING:
     from mcp import ClientSession, types

@@ -144,6 +144,14 @@ STORAGE_ERRORS = _counter(
     "Reads and writes that a database failed (full, locked, damaged), by its file; sizes: a scrape did not wait for them any longer.",
     "file",
 )
+BACKGROUND_FAILURES = _counter(
+    "background_failures",
+    "Steps of the work in the background that failed and are tried again, such as retention and sweeper.",
+    "loop",
+)
+BACKGROUND_FAILING = _gauge(
+    "background_failing", "Loops of that name whose last step failed; 0 where all go on.", "loop"
+)
 BREAKER = _gauge(
     "breaker_state",
     "1 for the state that an agent's circuit breaker is in, 0 for the others.",

@@ -28,7 +28,7 @@ from utils.llm.reply.form import UNFILLED, FormUnfilled, plain_form, read_form
 from utils.llm.reply.watch import watched_reply
 from utils.messages.question import asks_user
 from utils.resilience.retry_plan import Retry, RetryPlan
-from utils.resilience.timing import Deadline
+from utils.timing import Deadline
 
 log = structlog.get_logger(__name__)
 

@@ -19,7 +19,7 @@ from utils.errors import (
     ToolCallUnreadable,
 )
 from utils.llm.reply.form import FormUnfilled
-from utils.resilience.timing import Deadline, backoff
+from utils.timing import Deadline, backoff
 
 TRIES: dict[type[ModelFailure], int] = {
     OrphanedToolCall: 1,

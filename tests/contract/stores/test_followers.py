@@ -218,7 +218,7 @@ async def test_a_turn_that_is_taken_over_here_is_followed_on(logs: Two) -> None:
     await writer.append(chunk("a", append=False))
     await writer.flushed()
     reading = asyncio.create_task(all_of(there))
-    await until(lambda: there.readers("t") == 0 and bool(there.elsewhere.follows("t")))
+    await until(lambda: there.readers("t", "ann") == 0 and bool(there.elsewhere.follows("t")))
     taken = await there.claim("t", "ann")
     await taken.append(chunk("b", append=False))
     await taken.append(status(DONE))

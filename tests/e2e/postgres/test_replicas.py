@@ -26,6 +26,7 @@ from tests.e2e.wire.test_push import Hook, listening
 from tests.postgres import PostgresServer
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, TextDelta
+from utils.observability.metrics import process_metrics
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
 
@@ -89,6 +90,11 @@ async def follow(client: Client, task_id: str) -> Answer:
     return answer
 
 
+def open_streams() -> float:
+    """The streams of both replicas, which share this process."""
+    return process_metrics().registry.get_sample_value("platform_engineer_open_streams") or 0.0
+
+
 async def begun(client: Client, text: str, **where: str) -> tuple[Answer, AsyncIterator[Any]]:
     """Send a message; what was streamed up to the first piece of the answer, and the rest."""
     events = aiter(client.send_message(message(text, **where)))
@@ -101,13 +107,16 @@ async def begun(client: Client, text: str, **where: str) -> tuple[Answer, AsyncI
 
 async def test_any_replica_shows_and_follows_a_task_and_takes_its_message_again(slow: Pair) -> None:
     told = [await begun(client, "a", message_id=f"m{n}") for n, client in enumerate(slow)]
+    before = open_streams()
     for (answer, _), client in zip(told, reversed(slow), strict=True):
         task = await client.get_task(GetTaskRequest(id=answer.task_id))
         assert task.status.state == TaskState.TASK_STATE_WORKING
         assert answer.task_id in [each.id for each in (await client.list_tasks(ListTasksRequest())).tasks]
     follower = asyncio.create_task(follow(slow.second, told[0][0].task_id))
     again = asyncio.create_task(ask(slow.second, "a", message_id="m0"))
-    await asyncio.sleep(0.2)  # both follow; they would see the same if they came later
+    async with asyncio.timeout(60):
+        while open_streams() < before + 2:
+            await asyncio.sleep(0.01)
     Slow.go.set()
     for answer, events in told:
         answer.events += [event async for event in events]

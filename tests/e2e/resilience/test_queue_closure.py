@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from a2a.server.context import ServerCallContext
 from structlog.testing import capture_logs
 
 from multi_agents.platform_engineer.access import Access
@@ -17,6 +18,7 @@ from tests.e2e.wire.agents import card
 from tests.e2e.wire.wiring import HEADERS, message, state
 from tests.unit.tasks.faulty_store import FaultyStore
 from utils.a2a_common.graph.settings import AgentSettings
+from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
 from utils.a2a_common.server.task_logs import memory_log
@@ -112,7 +114,7 @@ async def vanish_after_the_first_chunk(http: httpx.AsyncClient, url: str, number
 async def gone(log: TaskLog, *task_ids: str) -> None:
     """Wait until the server has noticed that nobody reads these tasks any more."""
     async with asyncio.timeout(60):
-        while any(map(log.readers, task_ids)):
+        while any(log.readers(task_id, owner_of(ServerCallContext())) for task_id in task_ids):
             await asyncio.sleep(0.01)
 
 

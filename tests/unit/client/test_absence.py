@@ -45,4 +45,9 @@ async def test_a_wait_ends_when_the_agent_is_seen() -> None:
     absence.note(there=True)
     await waiting
     absence.note(there=False)
-    await absence.over(0.01)
+    missed = asyncio.create_task(absence.over(60))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert not missed.done()
+    absence.note(there=True)
+    await missed

@@ -77,9 +77,15 @@ async def test_a_turn_that_cannot_be_resumed_fails_as_interrupted() -> None:
 
 
 async def test_a_drain_twice_is_a_drain() -> None:
-    house = House(Executor())
-    await house.engine.drain(0)
-    await house.engine.drain(0)
+    house = House(Executor(endless, resumable=True))
+    await house.submit(turn("a"))
+    await first_event(house, "a")
+    for _ in range(2):
+        await house.engine.drain(0)
+        with pytest.raises(Draining):
+            await house.submit(turn("b"))
+    assert house.executor.stopped == ["a"]
+    assert await house.row_ids() == ["a"]
 
 
 async def test_work_in_the_background_holds_up_a_stop_for_a_bounded_time() -> None:

@@ -10,7 +10,7 @@ from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 from tests.unit.engine.turns import CALL, turn
 from utils.a2a_common.engine.turn_runner import TurnContext
 from utils.a2a_common.execution.request_parser import agent_request
-from utils.resilience.timing import Deadline
+from utils.timing import Deadline
 
 
 def working(*message_ids: str) -> Task:

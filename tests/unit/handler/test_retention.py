@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
@@ -14,10 +15,12 @@ from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.retention import BATCH, Retention, how_many
 from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError
+from utils.observability.metrics import process_metrics
 from utils.persistence.task_log_store import IdleContext
 
 DAY = 86_400
 KEY = conversation_key(OWNER, "c")
+FAILING = "platform_engineer_background_failing"
 
 
 class Kept:
@@ -178,3 +181,50 @@ async def test_a_message_that_comes_while_its_conversation_is_deleted_waits_and_
     assert await look == 1
     assert await house.settled("new") == ["completed"]
     assert await house.state("old") == ""
+
+
+def fragile(house: House, refused: set[str], forgotten: list[str], **options: Any) -> Retention:
+    """Looks of an agent whose own hook raises for some conversations, a month later."""
+
+    async def forget(idle: IdleContext) -> None:
+        if idle.context_id in refused:
+            raise KeyError(idle.context_id)
+        forgotten.append(idle.context_id)
+
+    plan = DeletionPlan(forget, days=30, **options)
+    return Retention(plan, house.log, PushConfigs(), house.engine, now=lambda: time.time() + 31 * DAY)
+
+
+async def ended(house: House, *names: str) -> None:
+    for name in names:
+        await house.submit(turn(name, context=name))
+        assert await house.settled(name) == ["completed"]
+
+
+async def test_a_conversation_whose_deletion_fails_keeps_no_other_and_is_tried_again() -> None:
+    house, refused, forgotten = House(Executor()), {f"c{number}" for number in range(BATCH)}, list[str]()
+    await ended(house, *sorted(refused), "last")
+    looks = fragile(house, refused, forgotten)
+    with pytest.raises(KeyError):
+        await looks.look()
+    assert forgotten == ["last"]
+    assert await house.state("last") == ""
+    assert await house.state("c0") == "completed"
+    refused.clear()
+    assert await looks.look() == BATCH
+
+
+async def test_the_looks_go_on_after_one_that_failed() -> None:
+    house, refused, forgotten = House(Executor()), {"a"}, list[str]()
+    await ended(house, "a")
+    looks = fragile(house, refused, forgotten, look_seconds=0.01)
+    failing = process_metrics().registry
+    looks.start()
+    async with asyncio.timeout(30):
+        while not failing.get_sample_value(FAILING, {"loop": "retention"}):
+            await asyncio.sleep(0)
+        refused.clear()
+        while not forgotten or failing.get_sample_value(FAILING, {"loop": "retention"}):
+            await asyncio.sleep(0)
+    await looks.stop()
+    assert forgotten == ["a"]

@@ -34,7 +34,7 @@ async def test_a_stream_that_cannot_go_on_says_when_to_come_again() -> None:
     events = handler.on_subscribe_to_task(pb.SubscribeToTaskRequest(id="a"), call)
     reading = asyncio.create_task(read(events))
     async with asyncio.timeout(60):
-        while not house.log.readers("a"):
+        while not house.log.readers("a", owner_of(call)):
             await asyncio.sleep(0)
     writer = house.engine._jobs["a"].writer
     assert writer is not None

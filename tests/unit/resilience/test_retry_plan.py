@@ -17,7 +17,7 @@ from utils.errors import (
 )
 from utils.llm.reply.form import FormUnfilled
 from utils.resilience.retry_plan import Retry, RetryPlan
-from utils.resilience.timing import LONGEST_WAIT, Deadline, backoff
+from utils.timing import LONGEST_WAIT, Deadline, backoff
 
 
 def plan(

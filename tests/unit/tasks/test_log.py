@@ -433,8 +433,9 @@ async def test_open_streams_are_counted_and_memory_is_given_back(log):
     ):
         await anext(entries)
         await anext(cursor)
-        assert log.readers("t") == 1
-    assert log.readers("t") == 0
+        assert log.readers("t", "ann") == 1
+        assert log.readers("t", "bob") == 0
+    assert log.readers("t", "ann") == 0
     await writer.append(status(COMPLETED))
     await writer.flushed()
     writer.release()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
+
+from utils.timing import wait_for
 
 
 class Absence:
@@ -39,6 +40,4 @@ class Absence:
 
     async def over(self, seconds: float) -> None:
         """Wait until the agent is seen, or so long."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._over.wait()
+        await wait_for(self._over, seconds)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from utils.a2a_common.client.peer_errors import NoProgress, TaskLeft
-from utils.resilience.timing import backoff
+from utils.timing import backoff
 
 _LONGEST_LOOK = 2.0
 """Most seconds between two looks at a task while its agent cannot be reached: a restart takes seconds."""

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -25,6 +26,8 @@ from utils.a2a_common.protocol.card_description import without_model
 from utils.a2a_common.protocol.skill import REFUSED
 from utils.cancellation import end_tasks
 from utils.errors import PeerLimitExceeded, StorageError
+from utils.supervised import Passed, supervised
+from utils.timing import wait_for
 
 if TYPE_CHECKING:
     import ssl
@@ -126,9 +129,7 @@ class _Doubt:
 
     async def wait(self, seconds: float) -> None:
         """Wait so long, or until a doubt begins."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._begun.wait()
+        await wait_for(self._begun, seconds)
         self._begun.clear()
 
 
@@ -266,14 +267,17 @@ class SubAgentRegistry:
         async with contextlib.AsyncExitStack() as stack:
             limits = PeerLimits(name, CARD, LARGEST_CARD)
             http = await stack.enter_async_context(http_client(url, limits, tls=self._tls))
-            while True:
-                await self._look(name, http)
-                self._looked[name].set()
-                reached = self._agents[name].reachable
-                doubt = self._doubts[name]
-                calm = reached and not doubt.lasts
-                pause = self._refresh_seconds if calm else min(_RETRY_SECONDS, self._refresh_seconds)
-                await doubt.wait(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
+            step = partial(self._step, name, http)
+            await supervised("sub_agents", step, self._doubts[name].wait, longest=self._refresh_seconds)
+
+    async def _step(self, name: str, http: httpx.AsyncClient) -> float:
+        try:
+            await self._look(name, http)
+        finally:
+            self._looked[name].set()
+        calm = self._agents[name].reachable and not self._doubts[name].lasts
+        pause = self._refresh_seconds if calm else min(_RETRY_SECONDS, self._refresh_seconds)
+        return pause * random.uniform(0.9, 1.1)  # noqa: S311 - pacing, not a secret
 
     async def _look(self, name: str, http: httpx.AsyncClient) -> None:
         card, refused = await self._fetch(name, http)
@@ -284,12 +288,15 @@ class SubAgentRegistry:
             log.info("sub_agent.reachable" if fresh.reachable else "sub_agent.unreachable", agent=name)
         self._agents = {**self._agents, name: fresh}
         self._absences[name].note(there=fresh.reachable)
+        passed = Passed()
         if fresh.reachable and not known.reachable:
-            self._on_up(name)
+            with passed.over("sub_agents", agent=name):
+                self._on_up(name)
         if changed and card is not None:
             await self._tell(name)
             self._joined[name].set()
             await self._keep(fresh.url, card)
+        passed.tell()
 
     async def _keep(self, url: str, card: AgentCard) -> None:
         if self._cards is None:

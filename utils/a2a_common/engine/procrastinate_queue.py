@@ -11,10 +11,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import psycopg
-import structlog
 from procrastinate import App, BaseRetryStrategy, JobContext, RetryDecision, exceptions
 from procrastinate.job_context import AbortReason
 from procrastinate.jobs import DeleteJobCondition, Job, Status
@@ -30,8 +30,7 @@ from utils.errors import Draining, StorageError
 from utils.persistence.postgres.errors import FAILED
 from utils.persistence.postgres.names import lock_number, short_name
 from utils.persistence.postgres.pool import PostgresPool
-
-log = structlog.get_logger(__name__)
+from utils.supervised import supervised
 
 TASK_NAME = "turn"
 
@@ -46,6 +45,9 @@ LONGEST_QUEUE_NAME = 40
 """PostgreSQL takes 63 bytes for the name of a channel, of which Procrastinate uses 23."""
 
 _UNFINISHED = ("todo", "doing")
+
+_OUTAGE = (exceptions.ProcrastinateException, psycopg.Error, OSError)
+"""What ends a worker where the database fails."""
 
 
 class ProcrastinateQueue:
@@ -88,20 +90,32 @@ class ProcrastinateQueue:
         _register(app, self.name, self._noted(work, self._manager))
         with _storage_errors():
             await connector.open_async()
-        self._worker = asyncio.create_task(self._keep_working(app))
+        worker = supervised(
+            "worker",
+            partial(self._run_worker, app),
+            foreseen=_OUTAGE,
+            first=AGAIN_SECONDS,
+            longest=AGAIN_SECONDS,
+            settles=AGAIN_SECONDS,
+        )
+        self._worker = asyncio.create_task(worker)
 
     async def stop_working(self) -> None:
         """Fetch no more turns. Those that run go on until `close`; their signs of life do too. Safe to call twice."""
         if not self._stopping and self._worker is not None:
             self._stopping = True
             self._worker.cancel()
-            self._beat = asyncio.create_task(self._stay_alive())
+            signs = supervised(
+                "signs_of_life", self._stay_alive, first=HEARTBEAT_SECONDS, longest=HEARTBEAT_SECONDS
+            )
+            self._beat = asyncio.create_task(signs)
 
-    async def _stay_alive(self) -> None:
-        """Send signs of life for the turns that still run: a worker that stops does not, and would be taken for dead."""
-        while self._manager is not None and self._manager.worker_id is not None:
-            await self._manager.update_heartbeat(self._manager.worker_id)
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+    async def _stay_alive(self) -> float | None:
+        """Give a sign of life for the turns that still run: a worker that stops does not, and would be taken for dead."""
+        if self._manager is None or self._manager.worker_id is None:
+            return None
+        await self._manager.update_heartbeat(self._manager.worker_id)
+        return HEARTBEAT_SECONDS
 
     async def close(self) -> None:
         """End the worker, which puts back what still runs, and disconnect. Safe to call twice."""
@@ -123,26 +137,23 @@ class ProcrastinateQueue:
 
         return run
 
-    async def _keep_working(self, app: App) -> None:
+    async def _run_worker(self, app: App) -> float | None:
         """Run a worker until it is told to stop; one that lost the database is followed by another."""
-        while not self._stopping:
-            try:
-                await app.run_worker_async(
-                    queues=[self.name],
-                    name=self._tables.schema,
-                    concurrency=self._at_once,
-                    fetch_job_polling_interval=POLL_SECONDS,
-                    abort_job_polling_interval=HEARTBEAT_SECONDS,
-                    shutdown_graceful_timeout=self._grace,
-                    update_heartbeat_interval=HEARTBEAT_SECONDS,
-                    stalled_worker_timeout=self.stalled_seconds,
-                    delete_jobs=DeleteJobCondition.ALWAYS.value,
-                    install_signal_handlers=False,
-                )
-            except (exceptions.ProcrastinateException, psycopg.Error, OSError) as error:
-                log.warning("queue.worker_failed", kind=type(error).__name__, seconds=AGAIN_SECONDS)
-            if not self._stopping:
-                await asyncio.sleep(AGAIN_SECONDS)
+        if self._stopping:
+            return None
+        await app.run_worker_async(
+            queues=[self.name],
+            name=self._tables.schema,
+            concurrency=self._at_once,
+            fetch_job_polling_interval=POLL_SECONDS,
+            abort_job_polling_interval=HEARTBEAT_SECONDS,
+            shutdown_graceful_timeout=self._grace,
+            update_heartbeat_interval=HEARTBEAT_SECONDS,
+            stalled_worker_timeout=self.stalled_seconds,
+            delete_jobs=DeleteJobCondition.ALWAYS.value,
+            install_signal_handlers=False,
+        )
+        return None if self._stopping else AGAIN_SECONDS
 
     @asynccontextmanager
     async def place(self, task_id: str, conversation: str) -> AsyncIterator[Place]:

@@ -10,6 +10,8 @@ from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.runs import RunStore
+from utils.supervised import Passed, supervised
+from utils.timing import backoff
 
 log = structlog.get_logger(__name__)
 
@@ -24,6 +26,7 @@ class RunRemoval:
     def __init__(self, runs: RunStore) -> None:
         self._runs = runs
         self._left: dict[str, int] = {}
+        self._tries = 0
         self._work: asyncio.Task[None] | None = None
 
     async def remove(self, task_id: str, writer: int) -> bool:
@@ -35,7 +38,11 @@ class RunRemoval:
         self._left[task_id] = writer
         await self._try(task_id, writer)
         if self._left and (self._work is None or self._work.done()):
-            self._work = asyncio.create_task(self._until_removed())
+            self._tries = 1
+            work = supervised(
+                "removal", self._step, after=backoff(1, first=FIRST_PAUSE), longest=LONGEST_PAUSE
+            )
+            self._work = asyncio.create_task(work)
         return task_id not in self._left
 
     async def close(self) -> None:
@@ -44,15 +51,20 @@ class RunRemoval:
             await end_tasks([self._work])
         await self._try_all()
 
-    async def _until_removed(self) -> None:
-        pause = FIRST_PAUSE
-        while self._left:
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
-            await self._try_all()
+    async def _step(self) -> float | None:
+        self._tries += 1
+        await self._try_all()
+        return backoff(self._tries, first=FIRST_PAUSE, longest=LONGEST_PAUSE) if self._left else None
 
     async def _try_all(self) -> None:
-        await asyncio.gather(*(self._try(task_id, writer) for task_id, writer in list(self._left.items())))
+        passed = Passed()
+
+        async def each(task_id: str, writer: int) -> None:
+            with passed.over("removal", task_id=task_id):
+                await self._try(task_id, writer)
+
+        await asyncio.gather(*(each(task_id, writer) for task_id, writer in list(self._left.items())))
+        passed.tell()
 
     async def _try(self, task_id: str, writer: int) -> None:
         try:

@@ -19,6 +19,7 @@ from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 from utils.persistence.runs import RunStore
+from utils.supervised import Passed, supervised
 
 if TYPE_CHECKING:
     from utils.a2a_common.engine.turn_queue import TurnQueue
@@ -49,31 +50,35 @@ class Sweeper:
         self._recovery = recovery
         self._suspects: set[str] = set()
         self._blind_until = 0.0
+        self._next_strays = 0.0
+        self._pause = queue.stalled_seconds / 7
         self._work: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to look, in the background."""
-        self._work = asyncio.create_task(self._look_often())
+        self._next_strays = asyncio.get_running_loop().time() + STRAY_SECONDS
+        work = supervised("sweeper", self._sweep, after=self._pause, first=self._pause, longest=STRAY_SECONDS)
+        self._work = asyncio.create_task(work)
 
     async def stop(self) -> None:
         """Look no more. Safe to call twice."""
         if self._work is not None:
             await end_tasks([self._work])
 
-    async def _look_often(self) -> None:
+    async def _sweep(self) -> float:
         loop = asyncio.get_running_loop()
-        pause, next_strays = self._queue.stalled_seconds / 7, loop.time() + STRAY_SECONDS
-        while True:
-            await asyncio.sleep(pause)
-            strays = loop.time() >= next_strays
-            if strays:
-                next_strays = loop.time() + STRAY_SECONDS
-            try:
-                began = loop.time()
-                process_metrics().set(catalogue.WAITING, await self._queue.waiting())
-                await self._look(began, strays=strays)
-            except StorageError:  # the storage logs it; the next look tries again
-                self._blind_until = loop.time() + BLIND_SECONDS
+        began = loop.time()
+        strays = began >= self._next_strays
+        if strays:
+            self._next_strays = began + STRAY_SECONDS
+        try:
+            process_metrics().set(catalogue.WAITING, await self._queue.waiting())
+            await self._look(began, strays=strays)
+        except (
+            StorageError
+        ):  # the storage logs it; the next look comes as soon as ever, and is blind at first
+            self._blind_until = loop.time() + BLIND_SECONDS
+        return self._pause
 
     async def _look(self, began: float, *, strays: bool) -> None:
         async with self._queue.sweeping() as ours:
@@ -97,11 +102,16 @@ class Sweeper:
         queued = await self._queue.all_tasks()
         tasks = {task_id: owner for task_id, owner in open_tasks if task_id not in rows}
         strays = (rows.keys() | tasks.keys()) - queued
+        passed = Passed()
         for task_id in sorted(strays & self._suspects):
             log.warning("turn.stray", task_id=task_id)
-            with contextlib.suppress(UnsupportedOperationError):  # the log lists it as failed
+            with (
+                passed.over("sweeper", task_id=task_id),
+                contextlib.suppress(UnsupportedOperationError),  # the log lists it as failed
+            ):
                 if task_id not in rows:
                     await self._recovery.fail(task_id, tasks[task_id], None)
                 elif await self._recovery.turn_of(rows[task_id]) is not None:
                     await self._queue.restore(task_id, rows[task_id].conversation)
         self._suspects = strays
+        passed.tell()

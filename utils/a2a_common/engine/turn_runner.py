@@ -119,7 +119,7 @@ class TurnRunner:
     ) -> None:
         """Run a turn. When this returns, the turn is settled, or the log takes no more of its events."""
         context = TurnContext(turn, call, task, resumed=resumed)
-        readers = partial(self._tasks.readers, turn.task_id)
+        readers = partial(self._tasks.readers, turn.task_id, turn.owner)
         queue = LogQueue(writer, turn.task_id, readers, shown=self._shown(writer.head))
         work = asyncio.create_task(self._outcome(context, queue, writer.effects))
         try:

@@ -23,7 +23,7 @@ from utils.a2a_common.tasks.statuses import TOO_LATE, failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent, Completed, Failed, InputRequired
 from utils.observability.observed import observed_turn
-from utils.resilience.timing import Deadline
+from utils.timing import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext

@@ -33,7 +33,7 @@ from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.events import ContentPart, PlanUpdated, Usage
 from utils.messages.approval import code_of, without_code
 from utils.resilience.budget import Budget, Meter
-from utils.resilience.timing import Deadline
+from utils.timing import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext

@@ -63,17 +63,11 @@ async def with_files(request: AgentRequest, takes: Container[str], settings: Fil
     return Sent(replace(request, parts=tuple(parts)), tuple(told))
 
 
-def user_text(request: AgentRequest) -> str:
-    """The user's words, and after them what came along, each under a line that names it.
+def user_content(request: AgentRequest, takes: Container[str]) -> Content:
+    """The user's words, what came along, each under a line that names it, and then pictures and documents that the model takes.
 
     A file by address is named with its address and is not fetched. Other bytes than text are not shown: a tool
     reads them in `runtime.context.files`.
-    """
-    return _joined(request, request.parts)
-
-
-def user_content(request: AgentRequest, takes: Container[str]) -> Content:
-    """The same, followed by the pictures and documents of a type that the model takes.
 
     Args:
         request: The request.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -124,7 +125,10 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     async def start() -> None:
         agent.on_rebuilt = renew_card
         await agent.start()
-        await agent.build()
+        async with AsyncExitStack() as stack:  # nobody stops an agent whose start failed
+            stack.push_async_callback(agent.close)
+            await agent.build()
+            stack.pop_all()
 
     agent.url = url
     service = AgentService(

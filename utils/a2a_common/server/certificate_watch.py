@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from utils.net.certificate_dates import Dates, dates_of
+from utils.supervised import supervised
 
 if TYPE_CHECKING:
     from utils.settings import ServerSettings
@@ -47,6 +48,9 @@ async def watch(
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Log the expiry now and once a day, until canceled. The files are not read again: the process serves what it loaded at its start."""
-    while True:
+
+    async def look() -> float:
         tell(every, now())
-        await pause(DAY_SECONDS)
+        return DAY_SECONDS
+
+    await supervised("certificates", look, pause)

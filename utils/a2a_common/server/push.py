@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 from a2a.server.events.event_queue import Event
@@ -27,6 +28,8 @@ from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.cancellation import end_tasks
 from utils.errors import Draining, StorageError
+from utils.supervised import supervised
+from utils.timing import backoff
 
 log = structlog.get_logger(__name__)
 
@@ -89,12 +92,12 @@ class PushSender:
         self._follow_unfinished()
         self._configs.tell(self._look_at)
         if every is not None:
-            self._looking = asyncio.create_task(self._look_often(every))
+            look = supervised("push", partial(self._look_again, every), after=every)
+            self._looking = asyncio.create_task(look)
 
-    async def _look_often(self, seconds: float) -> None:
-        while True:
-            await asyncio.sleep(seconds)
-            self._follow_unfinished()
+    async def _look_again(self, seconds: float) -> float:
+        self._follow_unfinished()
+        return seconds
 
     def _follow_unfinished(self) -> None:
         for task_id, owner in self._configs.unfinished():
@@ -157,7 +160,7 @@ class PushSender:
 
     async def _send_all(self, lane: _Lane) -> None:
         """Send what there is, and what comes while a turn is under way. Where the storage fails, try again later."""
-        pause = FIRST_PAUSE
+        failed = 0
         while True:
             lane.again = False
             try:
@@ -166,9 +169,10 @@ class PushSender:
                 elif not (await self._works(lane.webhook) or lane.again):
                     return
             except StorageError:
+                failed += 1
+                pause = backoff(failed, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
                 log.warning("push.paused", task_id=lane.webhook.config.task_id, seconds=pause)
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
             except TaskNotFoundError:
                 if (
                     not lane.again

@@ -17,7 +17,7 @@ from utils.net.url_guard import ForbiddenUrl, checked_target
 from utils.net.web_client import client_for_checked
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.resilience.timing import backoff
+from utils.timing import backoff
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
@@ -20,6 +21,7 @@ from utils.errors import StorageError
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.session_locks import SessionLocks
+from utils.supervised import followed
 
 if TYPE_CHECKING:
     from utils.persistence.postgres.pool import Connection, PostgresPool
@@ -63,20 +65,16 @@ class PostgresPushConfigs(PushConfigs):
 
         for webhook in readable(await self._db.run(read), self._codec):
             self._keep(webhook)
-        self._listening = asyncio.create_task(self._listen())
+        changes = partial(self._db.listen, _CHANNEL)
+        # a new connection says first that all is to be read
+        listen = followed("webhooks", changes, self._read_again, foreseen=(StorageError,))
+        self._listening = asyncio.create_task(listen)
 
     async def close(self) -> None:
         """Listen no more. Safe to call twice."""
         if self._listening is not None:
             await end_tasks([self._listening])
         await self._locks.close()
-
-    async def _listen(self) -> None:
-        """Learn what other processes store."""
-        async with aclosing(self._db.listen(_CHANNEL)) as changed:
-            async for task_id in changed:
-                with suppress(StorageError):  # the next notification or start brings it
-                    await self._read_again(task_id)
 
     async def _read_again(self, task_id: str) -> None:
         """Read the webhooks of one task, or of all; what is changed here meanwhile is newer than what was read."""

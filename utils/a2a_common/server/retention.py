@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
@@ -20,6 +19,7 @@ from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 from utils.persistence.task_log_store import IdleContext
+from utils.supervised import Passed, supervised
 
 log = structlog.get_logger(__name__)
 
@@ -84,60 +84,57 @@ class Retention:
 
     def start(self) -> None:
         """Begin to look, in the background."""
-        self._work = asyncio.create_task(self._look_often())
+        longest = self._plan.look_seconds
+        look = supervised("retention", self._step, foreseen=(StorageError,), longest=longest)
+        self._work = asyncio.create_task(look)
 
     async def stop(self) -> None:
         """End after the conversation that is being deleted, which the next start would finish. Safe to call twice."""
         if self._work is not None:
             await end_tasks([self._work])
 
-    async def _look_often(self) -> None:
-        while True:
-            with suppress(StorageError):  # the storage logs it; the next look tries again
-                await self.look()
-            await asyncio.sleep(self._plan.look_seconds)
+    async def _step(self) -> float:
+        await self.look()
+        return self._plan.look_seconds
 
     async def look(self) -> int:
         """Delete what is due; return how many conversations.
 
         Raises:
             StorageError: The storage failed; what is left is deleted by a later look.
+            Exception: The agent's own hook failed for a conversation. The others are deleted first.
         """
-        deleted = await self._delete_old() + await self._make_room()
-        if deleted:
-            log.info("retention.deleted", conversations=deleted)
+        due = _Due(self._tasks, self._delete)
+        await self._delete_old(due)
+        await self._make_room(due)
+        if due.deleted:
+            log.info("retention.deleted", conversations=due.deleted)
             await self._deletion.wipe()
-        return deleted
+        due.passed.tell()
+        return due.deleted
 
-    async def _delete_old(self) -> int:
+    async def _delete_old(self, due: _Due) -> None:
         if self._plan.days is None:
-            return 0
-        before, deleted = self._nanoseconds(-self._plan.days * _DAY), 0
-        while batch := await self._tasks.idle(before, BATCH):
-            done = sum([await self._delete(context) for context in batch])
-            deleted += done
-            if done < len(batch):  # what is in use comes again with a later look
-                break
-        return deleted
+            return
+        before = self._nanoseconds(-self._plan.days * _DAY)
+        while await due.delete(before, BATCH) is not None:
+            """What is in use, or fails, comes again with a later look."""
 
-    async def _make_room(self) -> int:
+    async def _make_room(self, due: _Due) -> None:
         """Delete the oldest ended conversations until no kind is above its limit."""
-        limits, deleted, done, freed = self._plan.limits, 0, 0, 0
+        limits, begun, done, freed = self._plan.limits, False, 0, 0
         sizes = await self._in_use()
         while kind := fullest(sizes, limits):
             there = await self._tasks.store.count_contexts()
             wanted = how_many(sizes[kind], limits[kind], there, deleted=done, freed=freed)
-            batch = await self._tasks.idle(
-                self._nanoseconds(1), wanted if deleted else min(wanted, FEW), ended=True
-            )
-            done = sum([await self._delete(context) for context in batch])
-            deleted += done
-            if not done:
+            most = wanted if begun else min(wanted, FEW)
+            found = await due.delete(self._nanoseconds(1), most, ended=True)
+            if found is None:
                 log.warning("retention.still_full", kind=kind, bytes=sizes[kind], limit=limits[kind])
                 break
+            done, begun = found, begun or found > 0
             before, sizes = sizes[kind], await self._in_use()
             freed = before - sizes[kind]
-        return deleted
 
     async def _in_use(self) -> Mapping[str, int]:
         """Bytes of each kind that has a limit, which `/metrics` tells too."""
@@ -159,3 +156,33 @@ class Retention:
             if rests:
                 await self._deletion.delete(context)
         return rests
+
+
+class _Due:
+    """What one look deletes. What is in use or fails is passed over, so that it keeps nothing back that comes after it.
+
+    Attributes:
+        deleted: How many conversations were deleted.
+        passed: The errors of those that could not be deleted.
+    """
+
+    def __init__(self, tasks: TaskLog, delete: Callable[[IdleContext], Awaitable[bool]]) -> None:
+        self._tasks = tasks
+        self._delete = delete
+        self._left: set[tuple[str, str]] = set()
+        self.deleted = 0
+        self.passed = Passed()
+
+    async def delete(self, before: int, most: int, *, ended: bool = False) -> int | None:
+        """Delete the oldest conversations, as `TaskLog.idle` finds them; how many of them, `None` where there are no more."""
+        found = await self._tasks.idle(before, most + len(self._left), ended=ended)
+        batch = [each for each in found if (each.owner, each.context_id) not in self._left][:most]
+        done = 0
+        for context in batch:
+            self._left.add((context.owner, context.context_id))
+            with self.passed.over("retention", context_id=context.context_id):
+                if await self._delete(context):
+                    done += 1
+                    self._left.remove((context.owner, context.context_id))
+        self.deleted += done
+        return done if batch else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -32,6 +31,7 @@ from utils.persistence.task_log_store import (
     Write,
     WriteRefused,
 )
+from utils.timing import backoff, wait_for
 
 log = structlog.get_logger(__name__)
 
@@ -192,9 +192,7 @@ class Backlog:
     async def _gathered(self) -> bool:
         """Wait for more to store, unless something is due; whether there is anything."""
         if self._waiting:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GATHER_SECONDS):
-                    await self._due.wait()
+            await wait_for(self._due, GATHER_SECONDS)
         return bool(self._waiting)
 
     async def _store_batch(self, batch: list[Waiting]) -> None:
@@ -241,7 +239,7 @@ class Backlog:
 
         Where that cannot be learned, it counts as failed; but an answer may be complete in the store, so that one waits.
         """
-        pause = FIRST_PAUSE
+        failed = 0
         while True:
             try:
                 stored = await self._store.look(write.task_id, write.owner)
@@ -250,8 +248,8 @@ class Backlog:
                 if not batch[-1].completes:
                     self._outcomes.doubtful(error)
                     return False
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                failed += 1
+                await asyncio.sleep(backoff(failed, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
         if stored is None or stored.attempt != self._attempt:
             self._outcomes.refused()
             return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
 
 from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Task
@@ -21,6 +20,7 @@ from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.cancellation import end_tasks
 from utils.persistence.task_log_store import TaskLogStore
 from utils.persistence.unreadable import UNREADABLE, Noted
+from utils.supervised import followed, supervised
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks at each followed task, besides those after a notification."""
@@ -56,11 +56,10 @@ class Elsewhere:
 
     def start(self) -> None:
         """Begin to listen for changes, if other processes write the store."""
-        changes = self._store.changes()
-        if changes is not None:
+        if self._store.changes() is not None:
             self._background = [
-                asyncio.create_task(self._listen(changes)),
-                asyncio.create_task(self._look_often()),
+                asyncio.create_task(followed("changes", self._changes, self._heard)),
+                asyncio.create_task(supervised("followed_tasks", self._look, after=LOOK_SECONDS)),
             ]
 
     async def stop(self) -> None:
@@ -150,15 +149,17 @@ class Elsewhere:
             if not known:
                 del self._followed[live.task_id]
 
-    async def _listen(self, changes: AsyncGenerator[str, None]) -> None:
-        async with aclosing(changes):
-            async for task_id in changes:
-                self._note(task_id)
+    def _changes(self) -> AsyncGenerator[str, None]:
+        changes = self._store.changes()
+        assert changes is not None
+        return changes
 
-    async def _look_often(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            self._note("")
+    async def _heard(self, task_id: str) -> None:
+        self._note(task_id)
+
+    async def _look(self) -> float:
+        self._note("")
+        return LOOK_SECONDS
 
     def _note(self, task_id: str) -> None:
         """A task has changed, or any of them."""

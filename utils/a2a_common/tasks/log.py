@@ -294,9 +294,10 @@ class TaskLog:
         stored = await self._store.look(task_id, owner)
         return stored is not None and stored.last == sequence
 
-    def readers(self, task_id: str) -> int:
-        """How many streams of the task are open now."""
-        return sum(live.readers for (_, known), live in self._lives.items() if known == task_id)
+    def readers(self, task_id: str, owner: str) -> int:
+        """How many streams of the owner's task are open now. Asked at each event."""
+        live = self._lives.get((owner, task_id))
+        return 0 if live is None else live.readers
 
     async def list(self, params: ListTasksRequest, owner: str) -> ListTasksResponse:
         """A page of the owner's tasks, newest status first, which `PAGE_BYTES` may end early.

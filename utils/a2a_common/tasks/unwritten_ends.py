@@ -12,6 +12,8 @@ import structlog
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Refusal, TaskLogStore, Write, WriteRefused
+from utils.supervised import Passed, supervised
+from utils.timing import backoff, wait_for
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +54,7 @@ class UnwrittenEnds:
         self._store = store
         self._ends: dict[str, UnwrittenEnd] = {}
         self._again = asyncio.Event()
+        self._tries = 0
         self._work: asyncio.Task[None] | None = None
 
     def keep(self, end: UnwrittenEnd) -> None:
@@ -60,7 +63,9 @@ class UnwrittenEnds:
         self._ends[end.write.task_id] = end
         self._again.set()
         if self._work is None or self._work.done():
-            self._work = asyncio.create_task(self._until_stored())
+            self._tries = 0
+            work = supervised("unwritten_ends", self._step, self._pause, longest=LONGEST_PAUSE)
+            self._work = asyncio.create_task(work)
 
     def look(self, task_id: str) -> None:
         """Somebody asks for the task: where its end is not stored, try again now."""
@@ -88,25 +93,23 @@ class UnwrittenEnds:
             await end_tasks([self._work])
         await self._try_all()
 
-    async def _until_stored(self) -> None:
-        pause = FIRST_PAUSE
-        while self._ends:
-            self._again.clear()
-            await self._try_all()
-            if self._ends:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(
-                        pause
-                    ):  # `wait_for` loses a cancellation that comes with the event
-                        await self._again.wait()
-                pause = min(2 * pause, LONGEST_PAUSE)
+    async def _step(self) -> float | None:
+        self._tries += 1
+        self._again.clear()
+        await self._try_all()
+        return backoff(self._tries, first=FIRST_PAUSE, longest=LONGEST_PAUSE) if self._ends else None
+
+    async def _pause(self, seconds: float) -> None:
+        await wait_for(self._again, seconds)
 
     async def _try_all(self) -> None:
         """Try all at once, so that they wait for a lock together, and one that fails keeps no other back."""
-        await asyncio.gather(*(self._try_one(end) for end in list(self._ends.values())))
+        passed = Passed()
+        await asyncio.gather(*(self._try_one(end, passed) for end in list(self._ends.values())))
+        passed.tell()
 
-    async def _try_one(self, end: UnwrittenEnd) -> None:
-        with suppress(StorageError):
+    async def _try_one(self, end: UnwrittenEnd, passed: Passed) -> None:
+        with passed.over("unwritten_ends", task_id=end.write.task_id), suppress(StorageError):
             await self._store_one(end)
 
     async def _store_one(self, end: UnwrittenEnd) -> None:

@@ -14,6 +14,7 @@ from utils.errors import SettingsError, StorageError
 from utils.persistence.postgres.errors import storage_errors
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.pool import LONGEST_PAUSE, Connection, PostgresPool
+from utils.supervised import supervised
 
 log = structlog.get_logger(__name__)
 
@@ -85,22 +86,28 @@ def _number(pool: PostgresPool) -> int:
 async def _keep(pool: PostgresPool, connection: Connection, on_lost: Callable[[], object]) -> None:
     """Take the lock again whenever its connection is lost."""
     held: Connection | None = connection
-    while held is not None:
+
+    async def step() -> float | None:
+        nonlocal held
+        if held is None:
+            held = await _locked(pool)
+            if held is not None:
+                return 0.0
+            log.error("database.in_use", schema=pool.schema, effect="this process stops")
+            on_lost()
+            return None
+        ours, held = held, None
         try:
             with suppress(psycopg.Error, OSError):
-                async for _ in held.notifies():
+                async for _ in ours.notifies():
                     """Nobody notifies here: this waits for the end of the connection."""
         finally:
-            await held.close()
+            await ours.close()
         log.warning("database.lock_lost", schema=pool.schema)
-        held = await _locked_again(pool)
-    log.error("database.in_use", schema=pool.schema, effect="this process stops")
-    on_lost()
+        return 0.0
 
-
-async def _locked_again(pool: PostgresPool) -> Connection | None:
-    while True:
-        try:
-            return await _locked(pool)
-        except StorageError:
-            await asyncio.sleep(LONGEST_PAUSE)
+    try:
+        await supervised("process_lock", step, foreseen=(StorageError,), longest=LONGEST_PAUSE)
+    finally:
+        if held is not None:
+            await held.close()

@@ -24,6 +24,7 @@ from utils.persistence.postgres.errors import DatabaseUnreachable, storage_error
 from utils.persistence.postgres.names import schema_name, short_name
 from utils.persistence.postgres.startup import UNREADABLE, check_server, is_open, refusal, unusable
 from utils.persistence.settings import DatabaseSettings
+from utils.timing import backoff
 
 log = structlog.get_logger(__name__)
 
@@ -295,14 +296,14 @@ class PostgresPool:
         An empty text comes first and after each reconnection: what was notified before is lost, so look at the tables.
         A server that is away is waited for.
         """
-        pause = FIRST_PAUSE
+        failed = 0
         while True:
             with suppress(StorageError, psycopg.Error, OSError):
                 async for payload in self._listen(channel):
-                    pause = FIRST_PAUSE
+                    failed = 0
                     yield payload
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            failed += 1
+            await asyncio.sleep(backoff(failed, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
     async def _listen(self, channel: str) -> AsyncGenerator[str, None]:
         connection = await AsyncConnection.connect(self.conninfo, autocommit=True)

@@ -1,9 +1,11 @@
-"""Deadlines, and the exponential backoff between tries."""
+"""Deadlines, the exponential backoff between tries, and waits that have an end."""
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 _MOST_DOUBLINGS = 30  # attempts are counted without end while a server is down
@@ -47,3 +49,14 @@ def backoff(attempt: int, *, first: float = 1.0, longest: float = LONGEST_WAIT) 
     """
     full: float = min(longest, first * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
     return full * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> bool:
+    """Wait until an event is set, for so many seconds at most; whether it is.
+
+    `asyncio.wait_for` of Python 3.11 loses a cancellation that comes with the event.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
