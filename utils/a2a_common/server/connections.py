@@ -238,7 +238,7 @@ def bounded(bounds: Bounds) -> type[BoundedConnection]:
                 "connection.cut_off",
                 code=WRITE_STALLED,
                 seconds=bounds.write_seconds,
-                bytes=unsent.buffered,
+                bytes=unsent.buffered + unsent.queued,
             )
 
     readers = StalledReaders(bounds.write_seconds, cut)
