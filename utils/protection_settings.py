@@ -50,6 +50,12 @@ class ProtectionSettings(EnvSettings):
         gt=0,
         description="Longest time from its headers until the body of a request has arrived; beyond that 408.",
     )
+    write_timeout_seconds: float = Field(
+        60.0,
+        alias="WRITE_TIMEOUT_SECONDS",
+        gt=0,
+        description="Longest time in which an HTTP client takes nothing of the answer or stream that is there for it; past it the connection is cut off.",
+    )
     max_connections: int = Field(
         1000,
         alias="MAX_CONNECTIONS",

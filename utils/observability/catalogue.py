@@ -88,6 +88,11 @@ RETAINED_MOST = _gauge(
     "kind",
 )
 
+RETENTION_HELD = _gauge(
+    "retention_held",
+    "1 while nothing is deleted because of its age, since the clock may have jumped; else 0.",
+)
+
 MODEL_CALLS = _counter(
     "model_calls", "Calls of the chat model, each try counted: ok, error or canceled.", "agent", "outcome"
 )
@@ -132,6 +137,13 @@ DROPPED = _counter(
     "reason",
 )
 STREAMS = _gauge("open_streams", "Event streams that clients hold open.")
+CONNECTIONS = _gauge("open_connections", "HTTP connections that are open, without those of METRICS_PORT.")
+REFUSALS = _counter(
+    "refusals",
+    "Requests and connections that were refused or cut off because of a limit: overloaded, too_many_requests, draining, storage_low, "
+    "conversation_busy, connections, connections_of_address, headers_late, body_late or write_stalled.",
+    "reason",
+)
 LOOP_TASKS = _gauge(
     "event_loop_tasks",
     "Tasks of the process' event loop when it was scraped; a number that only grows is a leak.",

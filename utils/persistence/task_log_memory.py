@@ -20,6 +20,7 @@ from utils.persistence.task_log_store import (
     Refusal,
     Row,
     Stored,
+    StoredTimes,
     TaskLogStore,
     Write,
     WriteRefused,
@@ -135,6 +136,12 @@ class MemoryTaskLogStore(TaskLogStore):
             limit, (key for key in contexts if newest[key] < before), key=newest.__getitem__
         )
         return [IdleContext(*key, tuple(sorted(row.id for row in contexts[key]))) for key in idle]
+
+    async def times(self) -> StoredTimes:
+        """When the newest task changed."""
+        return StoredTimes(
+            max((log.row.updated for log in self._logs.values() if log.row is not None), default=0)
+        )
 
     async def count_contexts(self) -> int:
         """All conversations."""

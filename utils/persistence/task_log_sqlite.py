@@ -26,6 +26,7 @@ from utils.persistence.task_log_store import (
     Refusal,
     Row,
     Stored,
+    StoredTimes,
     TaskLogStore,
     Write,
     WriteRefused,
@@ -97,6 +98,10 @@ class SqliteTaskLogStore(TaskLogStore):
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations without recent turns."""
         return await self._database.read(lambda db: _idle(db, before, limit, ended=ended))
+
+    async def times(self) -> StoredTimes:
+        """When the newest task changed."""
+        return StoredTimes(await self._database.read(lambda db: db.execute(_NEWEST).fetchone()[0]))
 
     async def count_contexts(self) -> int:
         """All conversations."""
@@ -279,6 +284,7 @@ SELECT owner, context_id, json_group_array(id) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < ? AND min(state IN ({_ENDED})) >= ? ORDER BY max(updated) LIMIT ?
 """  # noqa: S608
 
+_NEWEST = "SELECT coalesce(max(updated), 0) FROM tasks"
 _COUNT = "SELECT count(*) FROM (SELECT DISTINCT owner, context_id FROM tasks)"
 
 _CONTEXTS = """

@@ -95,6 +95,19 @@ class IdleContext:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredTimes:
+    """What a store knows of the time, in nanoseconds since 1970.
+
+    Attributes:
+        newest: When the newest task changed, by the clock of the process that wrote it; 0 where there is none.
+        now: The time by a clock that all processes share; `None` where there is only that of each.
+    """
+
+    newest: int
+    now: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ContextRow:
     """A conversation of an owner.
 
@@ -293,6 +306,10 @@ class TaskLogStore(ABC):
 
         With `ended` only those of which every task has ended: none works, and none waits for its user.
         """
+
+    @abstractmethod
+    async def times(self) -> StoredTimes:
+        """When the newest task changed, and the time by the store's own clock."""
 
     @abstractmethod
     async def count_contexts(self) -> int:

@@ -98,6 +98,21 @@ LIMITS: tuple[Rule, ...] = (
                 _CONNECTIONS + "test_past_the_limit_there_is_503_and_the_probes_are_answered",
             ),
             broken(
+                "whoever reads nothing is held",
+                "utils/a2a_common/server/stalled_readers.py::StalledReaders._look",
+                "now - since >= self._seconds",
+                "False",
+                "tests/e2e/wire/test_stalled_readers.py::test_a_client_that_reads_nothing_of_an_answer_is_cut_off",
+            ),
+            broken(
+                "whoever reads slowly is cut off",
+                "utils/a2a_common/server/stalled_readers.py::Unsent.stands",
+                "self.queued == before.queued",
+                "True",
+                "tests/e2e/wire/test_stalled_readers.py::"
+                "test_whoever_reads_slowly_and_a_stream_that_says_nothing_are_not_cut_off",
+            ),
+            broken(
                 "a body may drip behind an answer",
                 _BOUNDED + "BoundedConnection.data_received",
                 "self.bounds.body_seconds + GRACE_SECONDS",

@@ -1,5 +1,6 @@
 """What every store of task logs keeps: attempts, sequence numbers, one terminal status, owners, pages."""
 
+import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -314,3 +315,16 @@ async def test_a_conversation_of_which_a_task_works_or_waits_for_its_user_is_not
         await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
     assert await store.idle(5, 10, ended=True) == [IdleContext("ann", "ended", ("d", "e"))]
     assert len(await store.idle(5, 10)) == 3
+
+
+async def test_the_newest_change_is_told_and_the_time_where_several_processes_share_a_clock(store, request):
+    assert (await store.times()).newest == 0
+    for task_id, updated in (("a", 7), ("b", 4)):
+        attempt = (await store.claim(task_id, "ann")).attempt
+        head = Row(task_id, "ann", "c", COMPLETED, updated, b"", 1)
+        await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+    times = await store.times()
+    assert times.newest == 7
+    if times.now is not None:
+        assert abs(times.now - time.time_ns()) < 60e9
+    assert (times.now is not None) == ("postgresql" in request.node.callspec.id)

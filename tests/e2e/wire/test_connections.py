@@ -157,6 +157,8 @@ async def test_an_agent_has_the_limits_of_its_settings(tmp_path: Path) -> None:
             async with asyncio.timeout(8):
                 answer = await reader.read()
             writer.close()
+            told = (await http.get(f"{served.url}/metrics")).text
+            assert 'platform_engineer_refusals_total{reason="body_late"} 1.0' in told
             head, _, body = answer.partition(b"\r\n\r\n")
             assert b" 408 " in head
             assert json.loads(body)["error"]["message"] == "The request's body did not arrive."

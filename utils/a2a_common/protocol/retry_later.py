@@ -20,6 +20,8 @@ from a2a.utils.errors import (
 
 from utils.a2a_common.protocol.storage_low import StorageLow
 from utils.errors import ConversationBusy, Overloaded, RetryLater, TooManyRequests
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
 
@@ -81,8 +83,9 @@ _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
 
 
 def retry_later(error: RetryLater) -> RetryLaterError:
-    """The protocol's error for a `RetryLater`, noted for the response that is being made."""
+    """The protocol's error for a `RetryLater`, counted, and noted for the response that is being made."""
     kind = _KINDS.get(type(error), DrainingError)
+    count(catalogue.REFUSALS, reason=A2A_ERROR_REASONS[kind].lower())
     made = kind(error.message, max(1, math.ceil(error.retry_after)))
     noted = _noted.get()
     if noted is not None:

@@ -1,4 +1,5 @@
-"""Bounds how many connections a server holds, and how long one may take to send the headers and the body of a request.
+"""Bounds how many connections a server holds, and how long one may take to send the headers and the body of a request, and to
+take the answer.
 
 uvicorn has a limit of time for idle connections alone.
 """
@@ -16,6 +17,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from utils.a2a_common.server.http.address import PROBES
 from utils.a2a_common.server.http.answers import local_path, refusal
+from utils.a2a_common.server.stalled_readers import StalledReaders, Unsent
+from utils.observability import catalogue
+from utils.observability.metrics import count
 from utils.processes.open_files import open_files
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ log = structlog.get_logger(__name__)
 TOO_MANY = "Too many connections. Send the same request again in a moment."
 
 RETRY_SECONDS = 5
+
+WRITE_STALLED = "write_stalled"
+"""Why a connection is cut off whose client reads nothing."""
 
 SPARE = 64
 """Connections past the limit that are answered. For any more, the one that has been idle longest is closed, so that the health
@@ -45,18 +52,37 @@ class Bounds:
     Attributes:
         header_seconds: Longest time until the headers of a request are there.
         body_seconds: Longest time from there until its body is.
+        write_seconds: Longest time in which a client takes nothing of what is there for it.
         connections: Connections at once; 0 for no limit.
         per_address: Those of one address; 0 for no limit.
     """
 
     header_seconds: float = 20.0
     body_seconds: float = 30.0
+    write_seconds: float = 60.0
     connections: int = 0
     per_address: int = 0
 
 
+class _SeldomTold:
+    """Counts each of thousands, which are logged once a second."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, float] = {}
+
+    def count(self, reason: str) -> bool:
+        """One more connection was refused or cut off; whether to log it."""
+        count(catalogue.REFUSALS, reason=reason)
+        now = asyncio.get_running_loop().time()
+        due = now - self._at.get(reason, -1) >= 1
+        if due:
+            self._at[reason] = now
+        return due
+
+
 class BoundedConnection(H11Protocol):
-    """uvicorn's protocol, which refuses connections past a limit, and closes those whose headers or bodies do not end in time.
+    """uvicorn's protocol, which refuses connections past a limit, and closes those whose headers or bodies do not end in time,
+    or whose clients read nothing of their answers.
 
     The time of the headers runs from the first byte of a request, or from the connection, until they are whole; that of the
     body from there until it is.
@@ -64,7 +90,8 @@ class BoundedConnection(H11Protocol):
 
     bounds = Bounds()
     seconds = bounds.header_seconds
-    told_at = 0.0
+    told = _SeldomTold()
+    readers = StalledReaders(bounds.write_seconds, bool)
     heard_at = 0.0
     _headers: asyncio.TimerHandle | None = None
     _body: asyncio.TimerHandle | None = None
@@ -72,16 +99,19 @@ class BoundedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected: start the timer for its first request, or refuse it if there are too many connections."""
         super().connection_made(transport)
+        count(catalogue.CONNECTIONS)
+        self.readers.add(transport)
         self.heard_at = self.loop.time()
         code = self._over()
         if not code:
             self._start_headers()
             return
+        if self.told.count(code):
+            log.warning("connection.refused", code=code, open=len(self.connections))
         limit = self.bounds.connections
         if limit and len(self.connections) > limit + SPARE and not self._make_room():
             transport.abort()
             return
-        self._tell(code)
         self.app = _Refusal(self.app)
         self.seconds = min(self.seconds, REFUSED_SECONDS)
         self._start_headers()
@@ -102,9 +132,19 @@ class BoundedConnection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
+        self._leave()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Another protocol has the connection from here on."""
+        self._leave()
+        super().handle_websocket_upgrade(event)
+
+    def _leave(self) -> None:
         self._stop_headers()
         self._stop_body()
-        super().connection_lost(exc)
+        self.readers.remove(self.transport)
+        count(catalogue.CONNECTIONS, -1)
 
     @property
     def idle(self) -> bool:
@@ -137,12 +177,6 @@ class BoundedConnection(H11Protocol):
         )
         return "connections_of_address" if own > self.bounds.per_address else ""
 
-    def _tell(self, code: str) -> None:
-        """Log a refused connection, at most once per second."""
-        if self.loop.time() - type(self).told_at >= 1:
-            type(self).told_at = self.loop.time()
-            log.warning("connection.refused", code=code, open=len(self.connections))
-
     def _start_headers(self) -> None:
         self._headers = self.loop.call_later(self.seconds, self._close_headers)
 
@@ -152,6 +186,7 @@ class BoundedConnection(H11Protocol):
             self._headers = None
 
     def _close_headers(self) -> None:
+        count(catalogue.REFUSALS, reason="headers_late")
         log.info("connection.closed", code="headers_late", seconds=self.seconds)
         self.transport.close()
 
@@ -161,6 +196,7 @@ class BoundedConnection(H11Protocol):
             self._body = None
 
     def _close_body(self) -> None:
+        count(catalogue.REFUSALS, reason="body_late")
         log.info("connection.closed", code="body_late", seconds=self.bounds.body_seconds)
         self.transport.close()
 
@@ -186,6 +222,7 @@ def bounds_of(settings: ProtectionSettings) -> Bounds:
     return Bounds(
         settings.header_timeout_seconds,
         settings.body_timeout_seconds,
+        settings.write_timeout_seconds,
         connections_within(settings.max_connections),
         settings.connections_per_address,
     )
@@ -193,7 +230,19 @@ def bounds_of(settings: ProtectionSettings) -> Bounds:
 
 def bounded(bounds: Bounds) -> type[BoundedConnection]:
     """The protocol with these bounds."""
-    own = {"bounds": bounds, "seconds": bounds.header_seconds, "told_at": 0.0}
+    told = _SeldomTold()
+
+    def cut(unsent: Unsent) -> None:
+        if told.count(WRITE_STALLED):
+            log.warning(
+                "connection.cut_off",
+                code=WRITE_STALLED,
+                seconds=bounds.write_seconds,
+                bytes=unsent.buffered + unsent.queued,
+            )
+
+    readers = StalledReaders(bounds.write_seconds, cut)
+    own = {"bounds": bounds, "seconds": bounds.header_seconds, "told": told, "readers": readers}
     return type("BoundedConnection", (BoundedConnection,), own)
 
 

@@ -6,12 +6,14 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 import structlog
 
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.retention_clock import DAY, RetentionClock
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import conversation_key
 from utils.cancellation import end_tasks
@@ -28,8 +30,6 @@ BATCH = 50
 
 FEW = 8
 """Conversations that are deleted first where there is too much, by which the others that have to go are counted."""
-
-_DAY = 86_400
 
 
 def fullest(sizes: Mapping[str, int], limits: Mapping[str, int]) -> str | None:
@@ -55,6 +55,13 @@ def how_many(size: int, limit: int, conversations: int, *, deleted: int = 0, fre
     return min(max(math.ceil((size - limit) / each), 1), BATCH)
 
 
+def _told(now: Callable[[], float]) -> Callable[[], Awaitable[float | None]]:
+    async def told() -> float:
+        return now()
+
+    return told
+
+
 class Retention:
     """Looks from time to time.
 
@@ -63,7 +70,7 @@ class Retention:
         tasks: The task log.
         push_configs: The webhooks of tasks.
         engine: Whose turns are not disturbed.
-        now: The time, in seconds since 1970.
+        now: The time, in seconds since 1970, whatever a `RetentionClock` says of it, which ages are measured by when omitted.
     """
 
     def __init__(
@@ -73,13 +80,15 @@ class Retention:
         push_configs: PushConfigs,
         engine: TurnEngine,
         *,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] | None = None,
     ) -> None:
         self._plan = plan
         self._deletion = Deletion(plan, tasks, push_configs)
         self._tasks = tasks
         self._engine = engine
-        self._now = now
+        self._now = now or time.time
+        clock = RetentionClock(tasks.store.times, (plan.days or 0) * DAY)
+        self._measured_now = clock.now if now is None else _told(now)
         self._work: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -116,7 +125,10 @@ class Retention:
     async def _delete_old(self, due: _Due) -> None:
         if self._plan.days is None:
             return
-        before = self._nanoseconds(-self._plan.days * _DAY)
+        now = await self._measured_now()
+        if now is None:
+            return
+        before = round((now - self._plan.days * DAY) * 1e9)
         while await due.delete(before, BATCH) is not None:
             """What is in use, or fails, comes again with a later look."""
 

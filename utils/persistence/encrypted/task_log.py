@@ -18,6 +18,7 @@ from utils.persistence.task_log_store import (
     Record,
     Row,
     Stored,
+    StoredTimes,
     TaskLogStore,
     Write,
 )
@@ -64,6 +65,10 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations without recent turns."""
         return await self._inner.idle(before, limit, ended=ended)
+
+    async def times(self) -> StoredTimes:
+        """When the newest task changed, and the time by the store's own clock."""
+        return await self._inner.times()
 
     async def count_contexts(self) -> int:
         """All conversations."""

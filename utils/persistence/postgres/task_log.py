@@ -25,6 +25,7 @@ from utils.persistence.task_log_store import (
     Refusal,
     Row,
     Stored,
+    StoredTimes,
     TaskLogStore,
     Write,
     WriteRefused,
@@ -92,6 +93,9 @@ _IDLE = """
 SELECT owner, context_id, array_agg(id ORDER BY id) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < %s AND (bool_and(state = ANY(%s)) OR NOT %s)
 ORDER BY max(updated) LIMIT %s
+"""
+_TIMES = """
+SELECT coalesce(max(updated), 0), (extract(epoch FROM clock_timestamp()) * 1000000000)::bigint FROM tasks
 """
 _COUNT = "SELECT count(*) FROM (SELECT DISTINCT owner, context_id FROM tasks) AS conversations"
 _CONTEXTS = """
@@ -191,6 +195,15 @@ class PostgresTaskLogStore(TaskLogStore):
         async def read(db: Connection) -> list[IdleContext]:
             rows: list[Any] = await (await db.execute(_IDLE, (before, _ENDED, ended, limit))).fetchall()
             return [IdleContext(owner, context_id, tuple(ids)) for owner, context_id, ids in rows]
+
+        return await self._pool.run(read)
+
+    async def times(self) -> StoredTimes:
+        """When the newest task changed, and the time by the database's clock."""
+
+        async def read(db: Connection) -> StoredTimes:
+            (newest, now) = await (await db.execute(_TIMES)).fetchone() or (0, None)
+            return StoredTimes(newest, now)
 
         return await self._pool.run(read)
 

@@ -31,6 +31,8 @@ from utils.a2a_common.server.http.answers import (
     note_rpc_id,
     refusal,
 )
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 _LIST_PATH = re.compile(r"/rest(?:/[^/]+)?/tasks")
 _WITHOUT_BODY = {"GET", "HEAD", "OPTIONS"}
@@ -100,6 +102,7 @@ class RequestGuard:
             async with asyncio.timeout(self._seconds):
                 return await self._read_within_limit(scope, receive)
         except TimeoutError:
+            count(catalogue.REFUSALS, reason="body_late")
             # what still comes is no request
             return Complaint(408, "The request's body did not arrive.", headers={"Connection": "close"})
 

@@ -1,0 +1,117 @@
+"""Cuts off connections whose clients read nothing of what was sent to them.
+
+Each holds its whole answer in memory, and no other limit ends it: uvicorn's counts idle connections alone, and closing a
+connection waits until all is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+_LOOKS = 8
+"""Looks at each connection in the time that one may stand still."""
+
+_RESET = struct.pack("ii", 1, 0)
+"""Closes a socket without what its system still holds for it, which would otherwise be sent for minutes more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """What was written to a connection and has not reached its client.
+
+    Attributes:
+        buffered: Bytes in this process.
+        queued: Bytes in the system's buffer that the client's system has not taken; 0 where that is not told.
+    """
+
+    buffered: int
+    queued: int
+
+    def stands(self, before: Unsent) -> bool:
+        """Whether the client took nothing since `before`: what it takes changes the system's buffer at once, and this process' seldom."""
+        some = self.buffered or self.queued
+        return bool(some) and self.queued == before.queued and self.buffered >= before.buffered
+
+
+NONE = Unsent(0, 0)
+
+
+class StalledReaders:
+    """Looks at the connections of one server, and cuts off those that stand still for too long.
+
+    A client that takes a little all the time is never cut off, and a stream that says nothing is not either.
+
+    Args:
+        seconds: How long a connection may stand still.
+        on_cut: Called with what was not sent, each time.
+    """
+
+    def __init__(self, seconds: float, on_cut: Callable[[Unsent], object]) -> None:
+        self._seconds = seconds
+        self._on_cut = on_cut
+        self._seen: dict[asyncio.Transport, tuple[float, Unsent]] = {}
+        self._next: asyncio.TimerHandle | None = None
+
+    def add(self, transport: asyncio.Transport) -> None:
+        """Look at a connection from now on."""
+        loop = asyncio.get_running_loop()
+        self._seen[transport] = (loop.time(), NONE)
+        if self._next is None:
+            self._next = loop.call_later(self._seconds / _LOOKS, self._look, loop)
+
+    def remove(self, transport: asyncio.Transport) -> None:
+        """The connection has ended."""
+        self._seen.pop(transport, None)
+        if not self._seen and self._next is not None:
+            self._next.cancel()
+            self._next = None
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._next = loop.call_later(self._seconds / _LOOKS, self._look, loop)
+        now = loop.time()
+        for transport, (since, before) in list(self._seen.items()):
+            unsent = _unsent(transport)
+            if not unsent.stands(before):
+                self._seen[transport] = (now, unsent)
+            elif now - since >= self._seconds:
+                self.remove(transport)
+                self._on_cut(unsent)
+                _reset(transport)
+
+
+def _unsent(transport: asyncio.Transport) -> Unsent:
+    return Unsent(transport.get_write_buffer_size(), _queued(transport.get_extra_info("socket")))
+
+
+def _queued(connection: socket.socket | None) -> int:
+    """What the system holds, where it tells."""
+    try:
+        import fcntl
+        import termios
+    except ImportError:  # Windows
+        return 0
+    if connection is None:
+        return 0
+    try:
+        told = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+    except OSError:  # not on this system, or no longer open
+        return 0
+    return int.from_bytes(told, "little")
+
+
+def _reset(transport: asyncio.Transport) -> None:
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        try:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        except OSError as error:  # it ends a little later
+            log.debug("connection.not_reset", errno=error.errno)
+    transport.abort()
