@@ -6,7 +6,6 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 
 import structlog
 
