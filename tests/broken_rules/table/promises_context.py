@@ -347,7 +347,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             broken(
                 "each start has a file of its own",
                 "utils/persistence/stores.py::SqliteStores.checkpointer",
-                "self._folder / 'checkpoints.sqlite'",
+                "self._folder / StoreFile.CHECKPOINTS",
                 "self._folder / f'checkpoints-{__import__(\"uuid\").uuid4()}.sqlite'",
                 "tests/e2e/context/test_kept_turns.py::"
                 "test_a_second_message_sees_the_first_also_after_a_restart_and_another_conversation_does_not",

@@ -47,7 +47,7 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "an agent keeps them in memory",
                 "utils/a2a_common/server/agent_storage.py::push_configs",
-                "SqlitePushConfigs(runtime.folder / 'push.sqlite', runtime.codec)",
+                "SqlitePushConfigs(runtime.folder / StoreFile.PUSH, runtime.codec)",
                 "SqlitePushConfigs.__mro__[1]()",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
             ),

@@ -123,9 +123,9 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that was down at start is never asked again",
-                "utils/a2a_common/client/registry.py::SubAgentRegistry._watch",
-                "doubt = self._doubts[name]",
-                "if not reached:\n    return\ndoubt = self._doubts[name]",
+                "utils/a2a_common/client/registry.py::SubAgentRegistry._step",
+                "min(_RETRY_SECONDS, self._refresh_seconds)",
+                "3600.0",
                 _TEAM + "test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late_is_used",
             ),
         ),

@@ -179,7 +179,7 @@ def test_the_same_conversation_gets_the_same_reply(desk, embedder):
 
 
 def test_without_tools_it_says_so():
-    assert "no tools" in EmbeddedChatModel(None).invoke("How do I add an agent?").text
+    assert "No agent is available" in EmbeddedChatModel(None).invoke("How do I add an agent?").text
 
 
 def test_a_failed_call_is_told_in_its_own_words(desk, embedder):

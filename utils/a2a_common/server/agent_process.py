@@ -86,6 +86,7 @@ async def run_agent(
             access_log=False,
             timeout_graceful_shutdown=grace,
             http=bounded(bounds_of(listening)),
+            ws="none",  # an upgraded connection would leave the limits of `http`
             **https,
         )
         drain, ending = served.state.drain, ending_seconds(listening)

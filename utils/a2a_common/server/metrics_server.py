@@ -40,6 +40,7 @@ async def serving_metrics(routes: Sequence[BaseRoute], *, host: str, port: int) 
         lifespan="off",
         log_config=None,
         access_log=False,
+        ws="none",
         limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
