@@ -47,7 +47,7 @@ async def test_the_answer_goes_to_stdout_and_the_progress_to_stderr(tmp_path):
     assert (done.code, done.out) == (0, "The **answer** is 42.\n")
     assert "rag > search: working" in done.err
     assert "rag: completed in 1.5 s" in done.err
-    assert "Look it up" in done.err
+    assert "\nrag: working\n" in done.err
     assert "\x1b" not in done.out + done.err
 
 

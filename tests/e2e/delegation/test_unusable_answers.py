@@ -94,7 +94,7 @@ async def test_an_answer_with_the_id_of_another_request_is_refused_and_nothing_o
             await ask(client, "Dig")
     problem = json.loads(results(supervisor, 1)[0])
     assert problem["error"] == "protocol_violation"
-    assert "another id" in problem["message"]
+    assert "a different JSON-RPC id" in problem["message"]
     assert "of somebody else" not in results(supervisor, 1)[0]
     assert "tool.crashed" not in {each["event"] for each in logs}
 

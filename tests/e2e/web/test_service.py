@@ -71,8 +71,8 @@ def test_a_newcomer_sees_who_is_there_and_asks_with_one_click(service, open_tab)
     picture(page, "web-welcome")
     page.get_by_role("button", name="How do I add a sub-agent?", exact=True).first.click()
     answered(page)
-    page.get_by_role("button", name="1 Add a sub-agent").click()
-    expect(page.locator(".passage")).to_contain_text("docs/add-an-agent.md#add-a-sub-agent")
+    page.get_by_role("button", name="1 How do I add an agent?").click()
+    expect(page.locator(".passage")).to_contain_text("docs/faq.md#how-do-i-add-an-agent")
     expect(page.locator(".passage")).to_contain_text("make new-agent NAME=jira")
     assert complaints(page) == []
 

@@ -20,7 +20,7 @@ from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import StorageError
 
-NAMED = re.compile(r"Its log has the details\. \(trace [0-9a-f]{32}\)$")
+NAMED = re.compile(r"report it to the operator\. \(trace [0-9a-f]{32}\)$")
 SECRET = "hunter2 at /srv/tasks.sqlite"
 OLD = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]}
 OLD_REST = {"message": {"messageId": "m", "role": "ROLE_USER", "content": [{"text": "hi"}]}}

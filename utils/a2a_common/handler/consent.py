@@ -30,7 +30,7 @@ Told = TypeVar("Told", bound=Event)
 
 UNPROVEN = (
     "Not approved: the answer does not carry the nonce of the question, so it cannot be matched to the client that was asked. "
-    "Send it with that nonce, or start the request again."
+    "Send it with that nonce, or start the request again. With AUTH_MODE=api-key or oidc callers are known by their credentials instead."
 )
 
 MAY_NOT_APPROVE = (

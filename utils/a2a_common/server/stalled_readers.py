@@ -17,7 +17,9 @@ import structlog
 log = structlog.get_logger(__name__)
 
 _LOOKS = 8
-"""Looks at each connection in the time that one may stand still."""
+"""Looks at each connection in the time that one may stand still. They are counted and the time is not: where this process itself stood
+still, its clients could take nothing.
+"""
 
 _RESET = struct.pack("ii", 1, 0)
 """Closes a socket without what its system still holds for it, which would otherwise be sent for minutes more."""
@@ -57,13 +59,13 @@ class StalledReaders:
     def __init__(self, seconds: float, on_cut: Callable[[Unsent], object]) -> None:
         self._seconds = seconds
         self._on_cut = on_cut
-        self._seen: dict[asyncio.Transport, tuple[float, Unsent]] = {}
+        self._seen: dict[asyncio.Transport, tuple[int, Unsent]] = {}  # for how many looks it stands, and how
         self._next: asyncio.TimerHandle | None = None
 
     def add(self, transport: asyncio.Transport) -> None:
         """Look at a connection from now on."""
         loop = asyncio.get_running_loop()
-        self._seen[transport] = (loop.time(), NONE)
+        self._seen[transport] = (0, NONE)
         if self._next is None:
             self._next = loop.call_later(self._seconds / _LOOKS, self._look, loop)
 
@@ -76,12 +78,11 @@ class StalledReaders:
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self._next = loop.call_later(self._seconds / _LOOKS, self._look, loop)
-        now = loop.time()
-        for transport, (since, before) in list(self._seen.items()):
+        for transport, (looks, before) in list(self._seen.items()):
             unsent = _unsent(transport)
-            if not unsent.stands(before):
-                self._seen[transport] = (now, unsent)
-            elif now - since >= self._seconds:
+            stands = looks + 1 if unsent.stands(before) else 0
+            self._seen[transport] = (stands, unsent)
+            if stands >= _LOOKS:
                 self.remove(transport)
                 self._on_cut(unsent)
                 _reset(transport)
