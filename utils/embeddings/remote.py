@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -20,6 +19,7 @@ from utils.errors import InvalidRequest, ModelFailure, ModelSlow, SettingsError
 from utils.net.bounded import MIB, Bound
 from utils.net.web_client import forget_cookies, leads_away
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
+from utils.timing import backoff
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
@@ -33,8 +33,10 @@ BATCH = 256
 """Texts per request: providers accept up to 2,048 (OpenAI, Azure); passages of 256 tokens stay under their token limit."""
 LARGEST_ANSWER = 64 * MIB
 """Bytes of one answer: 256 vectors of 8,192 numbers, each written with 22 characters, come to 44 MiB."""
-PAUSES = (0.5, 1.0)
-"""Longest seconds before the second and the third try at a busy server. The providers' own clients make three, too."""
+TRIES = 3
+"""Tries at a busy server. The providers' own clients make three, too."""
+FIRST_PAUSE = 0.5
+"""Longest seconds before the second try."""
 SILENT = "The embedding server did not answer within {seconds:g} seconds. A slow one gets more time with EMBEDDINGS_TIMEOUT_SECONDS."
 OPENAI_MODEL = "text-embedding-3-small"
 BEDROCK_MODEL = "amazon.titan-embed-text-v2:0"
@@ -128,14 +130,14 @@ class RemoteEmbedder:
             raise ModelSlow(SILENT.format(seconds=self._seconds)) from error
 
     async def _patiently(self, texts: list[str]) -> list[list[float]]:
-        for pause in PAUSES:
+        for attempt in range(1, TRIES):
             try:
                 return await self._ask(texts)
             except ModelFailure as failure:
                 if not failure.retryable:
                     raise
                 log.info("embeddings.retried", code=failure.code)
-                await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - jitter, not a secret
+                await asyncio.sleep(backoff(attempt, first=FIRST_PAUSE))
         return await self._ask(texts)
 
     async def _ask(self, texts: list[str]) -> list[list[float]]:

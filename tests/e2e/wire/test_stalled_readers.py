@@ -146,4 +146,7 @@ async def test_an_agent_tells_whom_it_cut_off_and_how_many_connections_are_open(
                 assert "platform_engineer_open_connections 2.0" in told
                 await cut_off(client)
             assert STALLED + "1.0" in (await http.get(f"{served.url}/metrics")).text
+            upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+            told = await http.get(f"{served.url}/healthz", headers=upgrade | {"Sec-WebSocket-Key": "YQ=="})
+            assert told.status_code == 200  # and no other protocol, which would have no such limits
     assert sum("write_stalled" in line for line in served.lines) == 1

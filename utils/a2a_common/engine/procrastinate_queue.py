@@ -106,7 +106,11 @@ class ProcrastinateQueue:
             self._stopping = True
             self._worker.cancel()
             signs = supervised(
-                "signs_of_life", self._stay_alive, first=HEARTBEAT_SECONDS, longest=HEARTBEAT_SECONDS
+                "signs_of_life",
+                self._stay_alive,
+                foreseen=_OUTAGE,
+                first=HEARTBEAT_SECONDS,
+                longest=HEARTBEAT_SECONDS,
             )
             self._beat = asyncio.create_task(signs)
 

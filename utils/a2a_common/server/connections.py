@@ -132,19 +132,11 @@ class BoundedConnection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
-        self._leave()
-        super().connection_lost(exc)
-
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Another protocol has the connection from here on."""
-        self._leave()
-        super().handle_websocket_upgrade(event)
-
-    def _leave(self) -> None:
         self._stop_headers()
         self._stop_body()
         self.readers.remove(self.transport)
         count(catalogue.CONNECTIONS, -1)
+        super().connection_lost(exc)
 
     @property
     def idle(self) -> bool:
