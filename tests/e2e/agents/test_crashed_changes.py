@@ -16,6 +16,7 @@ from tests.e2e.agents.peers import Answer, ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
+from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.tool_boundary import LONGEST_SENTENCE
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
@@ -73,6 +74,31 @@ class Payer(BaseLangGraphAgent):
         return Command(update={"messages": [said], "structured_response": lambda: what})
 
 
+class PayerOfTwo(Payer):
+    """Pays, and crashes its turn once something is being sent beside it."""
+
+    name = "payer-of-two"
+
+    def __init__(self, runtime: AgentRuntime) -> None:
+        super().__init__(runtime)
+        self._sends = asyncio.Event()
+
+    @agent_tool()
+    async def pay(self, what: str) -> str:
+        """Pay, and crash the turn when the other call has begun."""
+        await self._sends.wait()
+        get_stream_writer()(NOT_SENDABLE)
+        await asyncio.Event().wait()
+        return what
+
+    @agent_tool()
+    async def send(self, what: str) -> str:
+        """Send something for ever."""
+        self._sends.set()
+        await asyncio.Event().wait()
+        return what
+
+
 class Failing(Payer):
     """Pays, and fails in its own graph when that is done."""
 
@@ -109,7 +135,7 @@ async def test_a_turn_that_crashes_during_changes_names_them_and_the_model_reads
 ):
     script = [calls(call("pay", "c0", what="7"), call("send", "c1", what="8")), "I shall look."]
     model = ScriptedModel(script=script)
-    async with running_agent(Payer, model=model) as url, connected(url) as client:
+    async with running_agent(PayerOfTwo, model=model) as url, connected(url) as client:
         crashed = await ask(client, "Pay.")
         await ask(client, "Again, please.", context_id=crashed.context_id)
     error = error_of(crashed)

@@ -147,6 +147,6 @@ async def test_an_agent_tells_whom_it_cut_off_and_how_many_connections_are_open(
                 await cut_off(client)
             assert STALLED + "1.0" in (await http.get(f"{served.url}/metrics")).text
             upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-            told = await http.get(f"{served.url}/healthz", headers=upgrade | {"Sec-WebSocket-Key": "YQ=="})
-            assert told.status_code == 200  # and no other protocol, which would have no such limits
+            plain = await http.get(f"{served.url}/healthz", headers=upgrade | {"Sec-WebSocket-Key": "YQ=="})
+            assert plain.status_code == 200  # and no other protocol, which would have no such limits
     assert sum("write_stalled" in line for line in served.lines) == 1
