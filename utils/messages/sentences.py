@@ -61,6 +61,16 @@ _WHETHER = re.compile(
 )
 """Before two things of which it is asked whether one of them will do: "do I need docker or postgres"."""
 
+_LEFT_BEHIND = re.compile(
+    r"(?P<verb>\b(?:switch|chang|mov|migrat|convert|swap)(?:e|es|ed|ing)?\b(?:\s+[\w./-]+){0,4}?\s+)from\s+(?:[\w./-]+\s+){1,3}?(?=to\s+\w)",
+    re.IGNORECASE,
+)
+
+
+def aimed(text: str) -> str:
+    """A text without what a change leads away from: "switch the model from A to B" asks about B."""
+    return _LEFT_BEHIND.sub(r"\g<verb>", text)
+
 
 def sentences(text: str) -> list[str]:
     """The sentences of four words or more, the first six; none where the text is a single one."""

@@ -10,7 +10,7 @@ import structlog
 from utils.embeddings.cache import unstored
 from utils.errors import ModelFailure, PlatformError, RetrievalFailed
 from utils.messages.results import Article, Articles, Items, Record
-from utils.messages.sentences import questions, sentences
+from utils.messages.sentences import aimed, questions, sentences
 
 if TYPE_CHECKING:
     from agents.rag.index.contract import DocumentIndex
@@ -70,6 +70,7 @@ class Library:
         Raises:
             RetrievalFailed: The index cannot be searched.
         """
+        query = aimed(query)
         parts = questions(query)
         whole, own, remark = await self._vectors(query, parts)
         rankings = {"": await self._find(query, whole, limit)}

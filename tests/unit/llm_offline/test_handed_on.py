@@ -111,6 +111,34 @@ def test_a_question_that_goes_on_with_the_one_before_is_searched_for_with_it(mod
     assert [each["args"] for each in asked] == [{"query": query}]
 
 
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [("and only for the agent, not the rest?", "logs"), ("and what does the agent log?", "agent")],
+)
+def test_words_that_only_limit_the_question_before_are_answered_with_it(models, said, first):
+    logs, agent = (
+        Article(title=title, url=f"docs/{name}.md", content=text, score=1.0)
+        for name, title, text in (
+            ("logs", "Turn on debug logging", "Set LOG_LEVEL for the service, or for one agent alone."),
+            ("agent", "The agent", "What the agent logs, and the rest of it."),
+        )
+    )
+    before = "How do I turn on debug logging?"
+    call = {"name": "search", "args": {"query": before}, "id": "1"}
+    found = dump_result(Articles(articles=[logs, agent]))
+    said_so_far = [
+        HumanMessage(before),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(found, tool_call_id="1"),
+        AIMessage("Set LOG_LEVEL."),
+        HumanMessage(said),
+    ]
+    reply = models["rag"].invoke(said_so_far)
+    results = [ToolMessage(found, tool_call_id=each["id"]) for each in reply.tool_calls]
+    answer = models["rag"].invoke([*said_so_far, reply, *results]).text
+    assert f"docs/{first}.md" in answer.splitlines()[0]
+
+
 def test_what_stands_before_a_question_counts_for_which_section_comes_first(models):
     openai, azure = (
         Article(

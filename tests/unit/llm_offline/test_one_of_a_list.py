@@ -73,6 +73,21 @@ def test_a_list_beside_the_one_keeps_its_place(github):
     assert answer.index("Listed") < answer.index("In full.")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "show me the failed workflow runs of acme/rocket and the step that failed in the most recent one",
+        "failed workflow runs of acme/rocket plus the actor of the last one",
+    ],
+)
+def test_a_list_and_something_of_one_of_its_rows_are_two_parts(github, said):
+    calls = github.invoke([HumanMessage(said)]).tool_calls
+    assert [(call["name"], call["args"].get("limit")) for call in calls] == [
+        ("list_workflow_runs", None),
+        ("list_workflow_runs", 1),
+    ]
+
+
 def test_where_the_list_is_empty_the_answer_says_so(github):
     rounds, answer = _conversation(github, "Show the newest issue of acme/rocket", [])
     assert rounds == [[("list_issues", None)]]

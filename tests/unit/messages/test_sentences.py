@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.messages.sentences import alternatives, orders, questions, sentences
+from utils.messages.sentences import aimed, alternatives, orders, questions, sentences
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,16 @@ def test_a_verb_before_its_object_is_an_order(text):
 )
 def test_what_is_told_is_no_order(text):
     assert not orders(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("switch model from gpt-4.1 to claude, which lines?", "switch model to claude, which lines?"),
+        ("How do I move our data from SQLite to PostgreSQL?", "How do I move our data to PostgreSQL?"),
+        ("Call it from the shell to see it", "Call it from the shell to see it"),
+        ("How do I move from here?", "How do I move from here?"),
+    ],
+)
+def test_a_change_from_one_thing_to_another_asks_about_the_other(text: str, rest: str) -> None:
+    assert aimed(text) == rest

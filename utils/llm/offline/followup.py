@@ -91,7 +91,7 @@ def picked_document(
 
 
 def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
-    if word in {"newest", "latest"}:
+    if word in {"newest", "latest", "most recent"}:
         return rows[0]
     if word in {"last", "oldest"}:
         return rows[-1]

@@ -171,10 +171,12 @@ def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
 
 
 def _question(call: Call, step: Step, turn: Turn) -> str:
-    """What passages are chosen for: the query, without what an earlier turn asked that stands before it."""
+    """What passages are chosen for: the query, without what an earlier turn asked that stands before it, unless the words only limit that."""
     query = str(call.arguments.get("query") or call.arguments.get("question") or "")
     of_earlier = query.endswith(step.clause.text) and query not in turn.request
-    return step.clause.text if of_earlier else query or _asked(step)
+    if of_earlier and not FORMS["limits_the_question"].match(step.clause.text):
+        return step.clause.text
+    return query or _asked(step)
 
 
 def _asked(step: Step) -> str:

@@ -19,7 +19,7 @@ from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import alternatives, orders, questions, sentences
+from utils.messages.sentences import aimed, alternatives, orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -108,6 +108,7 @@ class Section:
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
+    question = aimed(question)
     sections = _sections(question, found.articles[:READ], similarity)
     about = bool(sections) and _about(question, sections[0], similarity)
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
