@@ -35,7 +35,7 @@ from utils.environment import repeated_variables
 from utils.errors import SettingsError, StorageError, StorageFull
 from utils.memory.settings import MemorySettings
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
-from utils.persistence.sizes import in_words, sizes_of_files, told
+from utils.persistence.sizes import in_words, sizes_of_files, summary_of
 from utils.setting_values import choices
 from utils.settings import (
     EmbeddingSettings,
@@ -244,7 +244,7 @@ def check_home() -> Iterator[Finding]:
                 "data", "ok", "conversations are kept in memory and end with the service: STORE=memory"
             )
         yield from (
-            Finding("data", "ok", f"{folder.name} has stored {told(sizes)}")
+            Finding("data", "ok", f"{folder.name} has stored {summary_of(sizes)}")
             for folder in sorted(home.iterdir())
             if folder.is_dir() and (sizes := sizes_of_files(folder))
         )

@@ -15,8 +15,8 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
+from tests.support.task_logs import sqlite_log
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence import database, write_probe
 from utils.persistence.task_log_sqlite import NOT_WRITTEN
 from utils.persistence.task_log_store import Kind

@@ -137,10 +137,6 @@ class Elsewhere:
         """Whether another process works on the task, as far as is known."""
         return _is_open(live) or await self.works_on(live.task_id, live.owner)
 
-    def follows(self, task_id: str) -> bool:
-        """Whether this process follows a task, and knows all of it that was notified."""
-        return any(live.followed for live in self._followed.get(task_id, ()))
-
     def forget(self, live: LiveLog) -> None:
         """Nobody in this process reads the task any more."""
         known = self._followed.get(live.task_id)
