@@ -204,7 +204,7 @@ class TurnEngine(ABC):
         known = await self._tasks.snapshot(task_id, owner)
         if known is None or known.task.status.state not in TERMINAL:
             return False
-        return await self._tasks.stands(task_id, owner, known.sequence)
+        return await self._tasks.is_stored(task_id, owner, known.sequence)
 
     async def _settle(self, task_id: str) -> None:
         """Wait until the run of a settled turn has returned: its reader has the end before that."""

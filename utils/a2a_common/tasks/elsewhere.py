@@ -29,7 +29,7 @@ READ = 256
 """Most events that are read at once."""
 
 
-class Elsewhere:
+class TasksElsewhere:
     """The tasks that other processes write, as far as this process knows them.
 
     Args:
@@ -67,7 +67,7 @@ class Elsewhere:
         await end_tasks(self._background)
         self._background = []
 
-    async def moves(self, live: LiveLog) -> bool:
+    async def may_change(self, live: LiveLog) -> bool:
         """Whether a task that this process does not write can still change, now or later.
 
         Raises:
