@@ -37,7 +37,7 @@ class Drain:
 
     def left(self) -> Sequence[str]:
         """Tasks of which it is not known that all they did is stored."""
-        return [] if self._ended else sorted(self._engine.put_off)
+        return [] if self._ended else sorted(self._engine.suspended)
 
     async def __call__(self) -> None:
         """Do so. When this returns, no turn runs any more, and the streams of those that are kept have ended."""
