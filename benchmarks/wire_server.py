@@ -40,8 +40,8 @@ async def ours(storage: str, stack: AsyncExitStack) -> Starlette:
     """Our server, all guards on; over PostgreSQL as one of the replicas that share a queue."""
     import utils.a2a_common  # noqa: F401 - first, since it sets the SDK's switch
     from benchmarks.wire_agent import CARD, Agent
+    from tests.support.task_logs import memory_log, sqlite_log
     from utils.a2a_common.server.app import AgentService, build_app
-    from utils.a2a_common.server.task_logs import memory_log, sqlite_log
     from utils.settings import ServerSettings
 
     settings = ServerSettings.load(UNBOUNDED)

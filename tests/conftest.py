@@ -16,11 +16,13 @@ from tests.fast import forbid_processes_and_servers
 from tests.postgres import PostgresServer, running_server
 from tests.temporary import put_in_memory
 from tests.tls import share_contexts
+from utils.process_wide import install
 
 pytest_plugins = ["tests.preloaded.workers", "tests.spread", "tests.waiting"]
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
 
+install()  # as an entry point does
 share_contexts()
 share_model()
 put_in_memory()

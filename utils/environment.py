@@ -58,33 +58,33 @@ def _problems(error: ValidationError) -> list[SettingsError]:
     return found
 
 
-def env_file(folder: Path | None = None) -> dict[str, str]:
-    """The variables of the `.env` file in `folder` (default: here); none where there is no such file.
+def env_file() -> dict[str, str]:
+    """The variables of the `.env` file here; none where there is no such file.
 
     Raises:
         SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed.
     """
-    file = (folder or Path.cwd()) / ".env"
+    file = Path.cwd() / ".env"
     return read_env_file(file) if file.is_file() else {}
 
 
-def repeated_variables(folder: Path | None = None) -> list[Repeated]:
-    """What the `.env` file in `folder` (default: here) sets more than once.
+def repeated_variables() -> list[Repeated]:
+    """What the `.env` file here sets more than once.
 
     Raises:
         SettingsError: The file cannot be read.
     """
-    file = (folder or Path.cwd()) / ".env"
+    file = Path.cwd() / ".env"
     return repeated_in(file) if file.is_file() else []
 
 
-def process_environment(folder: Path | None = None) -> dict[str, str]:
-    """The variables of this process over those of a `.env` file in `folder` (default: here).
+def process_environment() -> dict[str, str]:
+    """The variables of this process over those of a `.env` file here.
 
     Raises:
         SettingsError: The file cannot be read.
     """
-    return env_file(folder) | dict(os.environ)
+    return env_file() | dict(os.environ)
 
 
 def own_environment() -> dict[str, str]:

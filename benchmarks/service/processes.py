@@ -18,7 +18,7 @@ from benchmarks.service.worker import EFFECTS
 from tests.ports import free_port
 from utils.a2a_common.server.preload import SHARED_MODULES
 from utils.processes.fork_client import LAUNCHER, ForkServer
-from utils.processes.request import Target
+from utils.processes.request import ProcessTarget
 from utils.settings import process_environment
 from utils.testing.live_server import loopback_socket
 from utils.testing.strict_provider import StrictProvider
@@ -61,7 +61,7 @@ class ForkedAgent(ServerProcess):
 
     async def launch(self, log: Any) -> Any:
         """Fork it."""
-        return await self._forks.fork(Target(self._module, tuple(self._command), self._environ), log)
+        return await self._forks.fork(ProcessTarget(self._module, tuple(self._command), self._environ), log)
 
 
 class ModelProcess:

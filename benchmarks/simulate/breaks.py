@@ -13,7 +13,7 @@ from utils.a2a_common.engine.steady_jobs import SteadyJobs
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.handler import admission, pending_input
 from utils.a2a_common.tasks import transitions, writer
-from utils.a2a_common.tasks.elsewhere import Elsewhere
+from utils.a2a_common.tasks.elsewhere import TasksElsewhere
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.states import TERMINAL
@@ -93,7 +93,7 @@ async def _nothing(*_args: Any, **_named: Any) -> None:
 
 def _deaf_replica() -> list[Edit]:
     """A replica is not told what the others write."""
-    return [(Elsewhere, "_note", lambda _self, _task_id: None)]
+    return [(TasksElsewhere, "_note", lambda _self, _task_id: None)]
 
 
 def _lost_answer_forgotten() -> list[Edit]:

@@ -16,7 +16,7 @@ from multi_agents.cli.limits_check import check_limits
 from multi_agents.cli.model.ask import ask_models
 from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
-from multi_agents.cli.service.agents import Target, look_at_all
+from multi_agents.cli.service.agents import AgentTarget, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service, supervisor_port
 from multi_agents.cli.service.ports import is_free
 from multi_agents.cli.settings_groups import (
@@ -35,7 +35,7 @@ from utils.environment import repeated_variables
 from utils.errors import SettingsError, StorageError, StorageFull
 from utils.memory.settings import MemorySettings
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
-from utils.persistence.sizes import in_words, sizes_of_files, told
+from utils.persistence.sizes import in_words, sizes_of_files, summary_of
 from utils.setting_values import choices
 from utils.settings import (
     EmbeddingSettings,
@@ -244,7 +244,7 @@ def check_home() -> Iterator[Finding]:
                 "data", "ok", "conversations are kept in memory and end with the service: STORE=memory"
             )
         yield from (
-            Finding("data", "ok", f"{folder.name} has stored {told(sizes)}")
+            Finding("data", "ok", f"{folder.name} has stored {summary_of(sizes)}")
             for folder in sorted(home.iterdir())
             if folder.is_dir() and (sizes := sizes_of_files(folder))
         )
@@ -293,9 +293,9 @@ async def check_agents(entries: tuple[AgentEntry, ...]) -> list[Finding]:
     """The cards of agents that should answer: those of the running service, and foreign ones."""
     running = running_service()
     if running is not None:
-        targets = [Target(one.name, one.url) for one in running.agents]
+        targets = [AgentTarget(one.name, one.url) for one in running.agents]
     else:
-        targets = [Target(one.name, one.url) for one in entries if one.module is None]
+        targets = [AgentTarget(one.name, one.url) for one in entries if one.module is None]
     if not targets:
         return [Finding("agents", "note", "no service runs; `platform-engineer up` or `chat` starts it")]
     rows = await look_at_all(targets)

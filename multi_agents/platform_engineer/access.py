@@ -14,7 +14,7 @@ from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.exchange import VARIABLE
 from utils.a2a_common.protocol.trust import Trust
 from utils.auth.authenticator import private_key
-from utils.auth.exchange import Lack, Target, TokenExchange
+from utils.auth.exchange import ExchangeTarget, Lack, TokenExchange
 from utils.auth.held_tokens import Found, HeldTokens
 from utils.auth.service_tokens import Signer
 from utils.auth.settings import AuthMode
@@ -102,8 +102,8 @@ def _exchange(name: str, settings: AgentSettings) -> TokenExchange:
     return TokenExchange(auth.issuer_list[0], (client, secret.get_secret_value()), auth.audience or name)
 
 
-def _target(entry: AgentEntry) -> Target:
+def _target(entry: AgentEntry) -> ExchangeTarget:
     assert entry.exchange is not None
     parts = urlsplit(entry.url)
     origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    return Target(origin, entry.exchange.audience, entry.exchange.scopes)
+    return ExchangeTarget(origin, entry.exchange.audience, entry.exchange.scopes)

@@ -20,7 +20,7 @@ MOST_FILES = 20
 _NAMESPACE = UUID("1f8f2d4e-0d7c-4f0b-9a64-6a0b2a8f0f3c")
 
 
-def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAdded]:
+def passed_files(task: TaskView, agent: str, delegation_id: str) -> Iterator[ArtifactAdded]:
     """An artifact for each file of a remote task.
 
     Its id is made of the delegation and the file's place in the task, so that a file that is read again, as after a
@@ -29,13 +29,13 @@ def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAd
     Args:
         task: The remote task.
         agent: Our own name for its agent.
-        errand: Id of the delegation.
+        delegation_id: Id of the delegation.
     """
     for found in task.files[:MOST_FILES]:
         yield ArtifactAdded(
             [found.file],
             name=found.file.name,
-            id=str(uuid5(_NAMESPACE, f"{errand}/{found.key}")),
+            id=str(uuid5(_NAMESPACE, f"{delegation_id}/{found.key}")),
             origin=agent,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 
 from multi_agents.platform_engineer.conversation_digest import LONGEST_RESULT, briefing
-from utils.a2a_common.graph.found_results import Found, found_in_turn, shortened
+from utils.a2a_common.graph.found_results import FoundResult, found_in_turn, shortened
 
 ALL_RESULTS = 24_000
 """Characters of all results in the prompt together, some 6,000 tokens; beyond eight each gets less than 3,000."""
@@ -33,7 +33,7 @@ def synthesis_prompt(messages: Sequence[BaseMessage], turns: int) -> str:
     return "\n\n".join(sections)
 
 
-def _told(found: Found, longest: int) -> str:
+def _told(found: FoundResult, longest: int) -> str:
     said = f" was asked: {found.asked}" if found.asked else ""
     verb = "It failed" if found.failed else "It answered"
     return f"{found.source}{said}\n{verb}: {shortened(found.text, longest)}"

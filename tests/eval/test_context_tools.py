@@ -6,9 +6,9 @@ import pytest
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
+from tests.support.artifacts import MemoryArtifactStore
 from utils.context.tools import TOOL_NAMES, context_tools
 from utils.llm.embedded import EmbeddedChatModel
-from utils.persistence.artifacts import MemoryArtifactStore
 
 
 @pytest.fixture(scope="module")

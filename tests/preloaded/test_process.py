@@ -239,13 +239,13 @@ def test_a_program_that_a_signal_ended_looks_so_to_who_started_it(tmp_path: Path
 STARTS_FORK_SERVERS = """
 import asyncio, os, pathlib, sys
 from utils.processes.fork_client import ForkServer
-from utils.processes.request import Target
+from utils.processes.request import ProcessTarget
 
 async def main():
     for name in sys.argv[1:]:
         with pathlib.Path(name).open("ab") as log:
             server = await ForkServer.start(("json",), dict(os.environ), log)
-            child = await server.fork(Target("look", ("one",), {**os.environ, "WORD": name}), log)
+            child = await server.fork(ProcessTarget("look", ("one",), {**os.environ, "WORD": name}), log)
             assert await child.wait() == 7
             await server.close()
     print(os.getpid())

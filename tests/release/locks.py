@@ -28,9 +28,10 @@ def check_locks(root: Path) -> Result:
     run, develop = (pins_of((root / name).read_text("utf-8")) for name in (RUN, DEVELOP))
     needed = project["project"]["dependencies"]
     tools = project["dependency-groups"]["dev"]
+    limits = project["tool"]["uv"]["constraint-dependencies"]
     problems = [
-        *unmet(RUN, run, needed),
-        *unmet(DEVELOP, develop, [*needed, *tools]),
+        *unmet(RUN, run, [*needed, *limits]),
+        *unmet(DEVELOP, develop, [*needed, *tools, *limits]),
         *(
             f"{DEVELOP}: {name} is not the one of {RUN}, so that the tests run with another; {WAY_OUT}"
             for name, pins in run.items()

@@ -105,6 +105,7 @@ BROKEN = (
     Broken("requirements.lock", "\nhttpx==", "\nhttpy==", "locks", "requirements.lock: httpx is missing; run: make lock"),
     Broken("requirements-dev.lock", "\nruff==", "\nrough==", "locks", "requirements-dev.lock: ruff is missing"),
     Broken("pyproject.toml", '"httpx>=0.28,<1"', '"httpx>=7"', "locks", "is not >=7; run: make lock"),
+    Broken("pyproject.toml", '"tenacity<9.2"', '"tenacity<9"', "locks", "is not <9; run: make lock"),
     Broken("requirements-dev.lock", "\nrich==", "\nrich==9", "locks", "rich is not the one of requirements.lock"),
     Broken("LICENSE", "Apache License", "Some Licence", "licences", "LICENSE holds another text"),
     Broken("NOTICE", "utils/messages/ranks/", "utils/messages/rank/", "licences", "names utils/messages/rank/, which is"),

@@ -30,8 +30,9 @@ async def test_a_task_that_loses_a_cancellation_is_canceled_again() -> None:
     assert lost == ["one"]
 
 
-async def test_nothing_is_waited_for_where_there_are_no_tasks() -> None:
-    await end_tasks([])
+def test_nothing_is_waited_for_where_there_are_no_tasks() -> None:
+    with pytest.raises(StopIteration):
+        end_tasks([]).send(None)
 
 
 async def test_what_a_task_ended_with_is_nobodys_loss() -> None:

@@ -33,6 +33,7 @@ from utils.a2a_common.protocol.rules import rules_asked
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, ArtifactAdded, Completed, ContextCompacted, TextDelta, TextPart
 from utils.keyed_locks import KeyedLocks
+from utils.process_wide import install
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +103,7 @@ class BaseLangGraphAgent(ABC):
             check_class(cls, BaseLangGraphAgent)
 
     def __init__(self, runtime: AgentRuntime) -> None:
+        install()
         self.runtime = runtime
         self.url = ""  # where clients reach it: set by whoever serves it, before `start`
         self._built: BuiltGraph | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from utils.auth.principal import Kind, Principal
+from utils.auth.principal import Principal, PrincipalKind
 from utils.auth.service_tokens import ISSUER
 
 _CLIENT_CLAIMS = ("azp", "client_id")
@@ -32,4 +32,4 @@ def as_supervisors(caller: Principal, claims: Mapping[str, Any], actor: str) -> 
     if not ours:
         return caller
     actors = caller.actors or (actor,)
-    return replace(caller, issuer=ISSUER, subject=caller.name, kind=Kind.AGENT, actors=actors)
+    return replace(caller, issuer=ISSUER, subject=caller.name, kind=PrincipalKind.AGENT, actors=actors)

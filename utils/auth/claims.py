@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from utils.auth.principal import Kind, Principal
+from utils.auth.principal import Principal, PrincipalKind
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.token_form import Token
 
@@ -61,7 +61,7 @@ def principal_of(token: Token, rules: Rules, now: float) -> Principal:
         issuer=rules.issuer,
         subject=subject,
         scopes=_scopes(claims),
-        kind=Kind.AGENT if program else Kind.USER,
+        kind=PrincipalKind.AGENT if program else PrincipalKind.USER,
         tenant=plain_text(claims.get(rules.tenant_claim), Why.TENANT) if rules.tenant_claim else "",
         actors=actors,
     )

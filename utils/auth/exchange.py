@@ -71,7 +71,7 @@ class NotExchanged(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ExchangeTarget:
     """For what a token is exchanged.
 
     Attributes:
@@ -126,7 +126,7 @@ class TokenExchange:
         self._found: tuple[float, Mapping[str, Any]] | None = None
         self._lock = asyncio.Lock()
 
-    async def exchanged(self, agent: str, token: str, target: Target) -> Exchanged | Lack:
+    async def exchanged(self, agent: str, token: str, target: ExchangeTarget) -> Exchanged | Lack:
         """The person's token for an agent, or why there is none. It takes bounded time, and the log says what is wrong.
 
         Args:
@@ -144,7 +144,7 @@ class TokenExchange:
             log.warning("auth.exchange_refused", agent=agent, issuer=self.issuer)
             return error.why
 
-    async def _asked(self, token: str, target: Target) -> Exchanged:
+    async def _asked(self, token: str, target: ExchangeTarget) -> Exchanged:
         configuration = await self._configuration()
         endpoint = configuration.get("token_endpoint")
         if not isinstance(endpoint, str) or not may_be_read(endpoint, self.issuer):

@@ -10,7 +10,7 @@ PRINCIPAL = "principal"
 """Key in the state of a call: its principal."""
 
 
-class Kind(StrEnum):
+class PrincipalKind(StrEnum):
     """Who stands behind a credential."""
 
     USER = "user"
@@ -49,7 +49,7 @@ class Principal:
     issuer: str
     subject: str
     scopes: frozenset[str]
-    kind: Kind = Kind.USER
+    kind: PrincipalKind = PrincipalKind.USER
     tenant: str = ""
     actors: Sequence[str] = ()
     task: str = ""
@@ -70,6 +70,6 @@ class Principal:
         A person with the scope may. An agent may not, whatever its scopes: it passes on what its own user approved, and our
         supervisor signs the digest of exactly that.
         """
-        if self.kind is Kind.AGENT:
+        if self.kind is PrincipalKind.AGENT:
             return bool(digest) and self.consent == digest
         return self.may(agent, Right.APPROVE)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from langchain_core.tracers.context import register_configure_hook
 from utils.events import Usage
 from utils.messages.counter import MessageCounter
 from utils.messages.usage import with_usage
+from utils.process_wide import MODEL_CALLBACKS, declare
 
 
 class ReportedUsage(BaseCallbackHandler):
@@ -60,7 +62,7 @@ class ReportedUsage(BaseCallbackHandler):
 
 
 _current: ContextVar[ReportedUsage | None] = ContextVar("reported_usage", default=None)
-register_configure_hook(_current, inheritable=True)
+declare(MODEL_CALLBACKS, partial(register_configure_hook, _current, inheritable=True))
 
 
 @contextmanager
@@ -123,7 +125,7 @@ class SummaryUsage(BaseCallbackHandler):
 
 
 _meter: ContextVar[SummaryUsage | None] = ContextVar("context_usage", default=None)
-register_configure_hook(_meter, inheritable=True)
+declare(MODEL_CALLBACKS, partial(register_configure_hook, _meter, inheritable=True))
 
 
 @contextmanager

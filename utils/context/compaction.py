@@ -16,6 +16,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from utils.messages.handles import FULL_OUTPUT, full_output_of
 from utils.messages.transcript import after_cut, position_of
 
+_STORED_TEXTS = "shelf"
+"""The key of the stored texts in checkpoints, under which existing conversations have them."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
@@ -58,7 +61,7 @@ class Compaction:
         return cls(
             through=value.get("through"),
             summary=value.get("summary", ""),
-            stored_texts=tuple(StoredText(handle, label) for handle, label in value.get("shelf", ())),
+            stored_texts=tuple(StoredText(handle, label) for handle, label in value.get(_STORED_TEXTS, ())),
             replaced=dict(value.get("replaced", {})),
             given=tuple(value.get("given", ())),
             count=value.get("count", 0),
@@ -73,7 +76,7 @@ class Compaction:
             **written,
             "through": self.through,
             "summary": self.summary,
-            "shelf": [[stored.handle, stored.label] for stored in self.stored_texts],
+            _STORED_TEXTS: [[stored.handle, stored.label] for stored in self.stored_texts],
             "replaced": {key: dict(value) for key, value in self.replaced.items()},
             "given": list(self.given),
             "count": self.count,

@@ -20,7 +20,7 @@ from utils.settings import LLMSettings, ModelProvider
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from utils.context.middleware import Announce, ContextMiddleware
+    from utils.context.middleware import ContextMiddleware
     from utils.context.topic import Embed
 
 
@@ -72,7 +72,6 @@ def default_context_middleware(
     model: BaseChatModel,
     artifacts: ArtifactStore,
     *,
-    on_compaction: Announce | None = None,
     summary_prompt: str | None = None,
     ahead: bool = False,
     embed: Embed | None = None,
@@ -84,7 +83,6 @@ def default_context_middleware(
         context: Limits and thresholds.
         model: The agent's chat model.
         artifacts: Stores texts that are left out of requests.
-        on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         summary_prompt: The agent's own prompt for summaries; one in the settings overrides it.
         ahead: Whether the caller compacts after each turn (`ContextMiddleware.compact_ahead`).
         embed: Tells topics apart; without it a change of topic triggers nothing.
@@ -103,7 +101,6 @@ def default_context_middleware(
         counter=counter,
         summariser=_summariser(llm, context, model, counter, prompt_of(context) or summary_prompt),
         provider=str(llm.provider),
-        on_compaction=on_compaction,
         ahead=ahead,
         most_calls=context.model_calls_per_turn,
         embed=embed,

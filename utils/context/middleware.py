@@ -92,7 +92,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         counter: Counts tokens.
         summariser: Writes summaries; if it is unset or fails, an extract is made instead.
         provider: `LLM_PROVIDER`, for the ratio of charged to counted tokens before it is measured.
-        on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         learnt: What refusals have shown of the models' windows.
         ahead: Whether `compact_ahead` is called after each turn. No request waits for a summary then.
         most_calls: Model calls that a turn may have; no limit if unset.
@@ -109,7 +108,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         counter: MessageCounter | None = None,
         summariser: Summariser | None = None,
         provider: str | None = None,
-        on_compaction: Announce | None = None,
         learnt: LearntWindows | None = None,
         ahead: bool = False,
         most_calls: int | None = None,
@@ -123,7 +121,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._artifacts = artifacts
         self.summariser = summariser
         self._provider = provider
-        self._on_compaction = on_compaction
         self._learnt = learnt or LearntWindows()
         self._ahead = ahead and summariser is not None and policy.use_model
         self._most_calls = most_calls
@@ -325,10 +322,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         announced = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         announced(log, prepared.report, self._summariser_name)
         count(catalogue.REPAIRS, len(prepared.report.interrupted), where="request")
-        write = self._on_compaction or request.runtime.stream_writer
-        for event in prepared.report.events(prepared.messages[0].id):
+        write = request.runtime.stream_writer
+        for event in (*prepared.report.events(prepared.messages[0].id), prepared.report.measured):
             write(event)
-        request.runtime.stream_writer(prepared.report.measured)
         return prepared
 
     async def _shrink(

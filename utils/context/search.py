@@ -17,6 +17,9 @@ _B = 0.75
 _SUFFIXES = ("ings", "ing", "edly", "ed", "es", "s", "ly")
 _SHORTEST_STEM = 4
 
+LONGEST_PASSAGE = 700
+"""Most characters of a passage."""
+
 
 class Hit(NamedTuple):
     """A found passage: its index among the passages, and its score."""
@@ -46,8 +49,9 @@ def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.place))[:most]
 
 
-def passages_of(text: str, longest: int = 700) -> list[str]:
-    """A text in passages of at most `longest` characters, cut at line or sentence ends if possible."""
+def passages_of(text: str) -> list[str]:
+    """A text in passages of at most `LONGEST_PASSAGE` characters, cut at line or sentence ends if possible."""
+    longest = LONGEST_PASSAGE
     passages: list[str] = []
     for paragraph in text.split("\n\n"):
         rest = paragraph.strip()

@@ -16,6 +16,7 @@ from utils.embeddings.embedder import Embedder
 from utils.embeddings.remote_errors import as_platform_error
 from utils.embeddings.vectors import normalised
 from utils.errors import InvalidRequest, ModelFailure, ModelSlow, SettingsError
+from utils.library_internals import client_of_embeddings, http_client_of
 from utils.net.bounded import MIB, Bound
 from utils.net.web_client import forget_cookies, leads_away
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
@@ -234,7 +235,7 @@ _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
 
 def _guarded(settings: EmbeddingSettings, model: str, address: str, client: OpenAIEmbeddings) -> Embedder:
     """An embedder whose client bounds the answer, keeps no cookie, and follows redirects within an origin alone."""
-    http = client.async_client._client._client  # noqa: SLF001 - the clients show their HTTP client in no other way
+    http = http_client_of(client_of_embeddings(client))
     forget_cookies(http.cookies.jar)
     for kind, hooks in Bound(LARGEST_ANSWER).hooks(response=[_stay]).items():
         http.event_hooks[kind].extend(hooks)

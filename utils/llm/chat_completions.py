@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
 from typing import Any, Self, TypeVar
 
 import openai
@@ -19,6 +18,7 @@ import structlog
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
+from utils.library_internals import set_beta_completions
 from utils.llm.provider_client import guard_client
 from utils.llm.reply.refusal import spoken_chunk
 from utils.llm.whole_answers import WholeAnswers
@@ -130,7 +130,7 @@ def with_plain_streams(model: Model) -> Model:
     """The model, which streams chat completions through `ChatCompletions`, on a guarded client."""
     guard_client(model.root_async_client)
     model.async_client = plain = ChatCompletions(model.root_async_client)
-    vars(model.root_async_client)["beta"] = SimpleNamespace(chat=SimpleNamespace(completions=plain))
+    set_beta_completions(model.root_async_client, plain)
     return model
 
 

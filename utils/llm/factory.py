@@ -29,6 +29,7 @@ from utils.llm.client_options import (
 )
 from utils.llm.request_rate import request_limiter
 from utils.net.loopback import is_loopback
+from utils.process_wide import install
 from utils.settings import LLMSettings, ModelProvider, RecoverySettings
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def create_chat_model(
     Raises:
         SettingsError: A setting is missing or wrong; names the variable.
     """
+    install()
     try:
         return _made(settings, embedder_factory)
     except ValidationError as error:  # the client's own check of a model name or an address

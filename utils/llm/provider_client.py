@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from utils.errors import InvalidRequest
+from utils.library_internals import http_client_of
 from utils.llm.answer_bound import bound_answers
 from utils.llm.web_page import refuse_web_pages
 from utils.net.web_client import forget_cookies, leads_away
@@ -18,7 +19,7 @@ LED_AWAY = (
 def guard_client(client: Any) -> None:
     """Let the asynchronous client of OpenAI or Anthropic take no web page for an answer, and guard its HTTP client."""
     refuse_web_pages(client)
-    guard_http(client._client)  # noqa: SLF001 - the clients show their HTTP client in no other way
+    guard_http(http_client_of(client))
 
 
 def guard_http(http: Any) -> None:

@@ -31,17 +31,19 @@ class ServerWindow(NamedTuple):
     larger: str
 
 
-async def server_window(settings: LLMSettings, seconds: float = ASK_SECONDS) -> ServerWindow | None:
+async def server_window(settings: LLMSettings) -> ServerWindow | None:
     """What the server at `OPENAI_BASE_URL` says of its window; `None` where it does not answer or does not say."""
     url, model = settings.openai_base_url, settings.model
     if settings.provider is not ModelProvider.OPENAI_COMPATIBLE or url is None or model is None:
         return None
     key = (settings.openai_api_key or KEYLESS).get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} | (extra_headers(settings) or {})
-    async with web_client(Bound(), trust_env=not is_loopback(url), timeout=seconds, headers=headers) as http:
+    async with web_client(
+        Bound(), trust_env=not is_loopback(url), timeout=ASK_SECONDS, headers=headers
+    ) as http:
         base = url.rstrip("/").removesuffix("/v1")
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(ASK_SECONDS):
                 return await _asked(http, url.rstrip("/"), base, model)
         except TimeoutError:
             return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from utils.errors import InvalidRequest
+from utils.library_internals import http_client_of
 
 WEB_PAGE = (
     "A web page came in place of the model's answer. The address of the model is wrong (OPENAI_BASE_URL usually ends in "
@@ -19,7 +20,7 @@ _SUCCESS = range(200, 300)
 
 def refuse_web_pages(client: Any) -> None:
     """Let the asynchronous client of OpenAI or Anthropic refuse web pages."""
-    hooks = client._client.event_hooks  # noqa: SLF001 - the clients show their HTTP client in no other way
+    hooks = http_client_of(client).event_hooks
     if _refuse_page not in hooks["response"]:  # LangChain gives several clients one HTTP client
         hooks["response"].append(_refuse_page)
 

@@ -119,7 +119,7 @@ class Connection:
         try:
             return await self._call(tool, arguments)
         except _ForgottenError as error:
-            raise HttpFailure(NOT_FOUND).told(self.server.name) from error
+            raise HttpFailure(NOT_FOUND).tool_error(self.server.name) from error
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         session, gone = await self._current(), self._gone
@@ -184,7 +184,7 @@ class Connection:
         if not failure.sent or (failure.largest and self.server.command):  # a program's messages end there
             self._lose(session)
         self._wake.set()
-        told = failure.told(self.server.name)
+        told = failure.tool_error(self.server.name)
         raise (UnansweredError(told) if failure.may_have_run else told) from error
 
     async def _tell_lost(self, session: ClientSession, error: McpError) -> None:

@@ -15,12 +15,12 @@ from pydantic import ValidationError
 
 from utils.mcp.event_stream import answered
 from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_answer, failed_with, undecoded
+from utils.net import sse
 from utils.net.bounded import AnswerTooLarge
 from utils.net.unsent import never_sent
 
 _SESSION = "mcp-session-id"
 _WHOLE = "application/json"
-_STREAM = "text/event-stream"
 _OK = 200
 
 
@@ -41,7 +41,7 @@ class McpHttpClient(httpx.AsyncClient):
             late = isinstance(error, httpx.ReadTimeout)
             return _answer(request, number, HttpFailure(sent=not never_sent(error), late=late))
         if failure is None:
-            if number is None or not _type_of(response).startswith(_STREAM):
+            if number is None or not _type_of(response).startswith(sse.MEDIA_TYPE):
                 return response
             return answered(response, number)
         await response.aclose()
@@ -75,7 +75,7 @@ async def _failure_of(number: int | str | None, response: httpx.Response) -> Htt
     if number is None or not response.is_success:
         return None if response.is_success else failure
     kind = _type_of(response)
-    if response.status_code == ACCEPTED or not kind.startswith((_WHOLE, _STREAM)):
+    if response.status_code == ACCEPTED or not kind.startswith((_WHOLE, sse.MEDIA_TYPE)):
         return failure
     if not kind.startswith(_WHOLE):
         return None

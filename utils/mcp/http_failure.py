@@ -82,7 +82,7 @@ class HttpFailure:
                 return f"took the request without an answer (status {status})"
         return f"answered with {plain(self.media_type, _LONGEST_TYPE) or 'something'}, which is not MCP"
 
-    def told(self, server: str) -> PlatformError:
+    def tool_error(self, server: str) -> PlatformError:
         """The error of a tool call, as it is told where the call may be repeated."""
         said = f"The MCP server {server} {self.says}."
         if self.largest is not None:

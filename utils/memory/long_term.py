@@ -11,7 +11,7 @@ import structlog
 from langgraph.store.base import Item, SearchItem
 
 from utils.memory.learning import MOST_KNOWN, Learnt
-from utils.memory.memory import Kind, Memory, is_off
+from utils.memory.memory import Memory, MemoryKind, is_off
 from utils.memory.settings import MemorySettings
 from utils.memory.shown import Counts, block_of, fitting
 from utils.memory.store import LongTermStore
@@ -87,7 +87,7 @@ class LongTermMemory:
         best = [each for each in await self._ranked(owner, request) if _is_said(each)]
         return fitting(best, self.settings.tokens, counter)
 
-    async def remember(self, owner: str, kind: Kind, text: str, thread_id: str) -> Memory:
+    async def remember(self, owner: str, kind: MemoryKind, text: str, thread_id: str) -> Memory:
         """Keep a user's words; those that are known already are renewed, also where another process learns them just now.
 
         Words without a thread were said beside all conversations, and leave with none.
@@ -101,11 +101,11 @@ class LongTermMemory:
         log.info("memory.kept", kind=kind.value, new=known is None)
         return Memory(memory_id, kind, text, 0)
 
-    async def _saying(self, owner: str, kind: Kind, text: str) -> list[Memory]:
+    async def _saying(self, owner: str, kind: MemoryKind, text: str) -> list[Memory]:
         """The memories of a kind that say this, oldest first."""
         return [each for each in await self.all_of(owner) if each.kind is kind and _same(each.text, text)]
 
-    async def _one_of(self, owner: str, kind: Kind, text: str) -> str | None:
+    async def _one_of(self, owner: str, kind: MemoryKind, text: str) -> str | None:
         """Join the memories that say this, which several processes may have written at once; return the id of the one.
 
         Whoever writes last sees them all. All keep the oldest one; where it was joined to an older one meanwhile, it is looked again.
@@ -123,13 +123,13 @@ class LongTermMemory:
 
     async def episode(self, owner: str, thread_id: str) -> dict[str, Any]:
         """What is kept of a conversation as a whole; empty if nothing is."""
-        found = await self._store.aget((owner, Kind.EPISODE), episode_id(thread_id))
+        found = await self._store.aget((owner, MemoryKind.EPISODE), episode_id(thread_id))
         return dict(found.value) if found else {}
 
     async def keep_episode(self, owner: str, thread_id: str, text: str, said: int) -> None:
         """Keep what a conversation was about; `said` are the characters of the user's words that it was made from."""
         value = {"text": text, "said": said}
-        await self._store.keep(owner, Kind.EPISODE, episode_id(thread_id), value, thread_id)
+        await self._store.keep(owner, MemoryKind.EPISODE, episode_id(thread_id), value, thread_id)
         await self._make_room(owner)
 
     async def forget(self, owner: str, memories: Sequence[Memory]) -> None:
@@ -139,7 +139,9 @@ class LongTermMemory:
         """
         words = [_words(each.text) for each in memories if _is_said(each)]
         for each in await self.all_of(owner):
-            tells = each.kind is Kind.EPISODE and any(some and some <= _words(each.text) for some in words)
+            tells = each.kind is MemoryKind.EPISODE and any(
+                some and some <= _words(each.text) for some in words
+            )
             if tells or any((each.kind, each.id) == (one.kind, one.id) for one in memories):
                 await self._drop(owner, each)
         await self._wipe()
@@ -158,7 +160,7 @@ class LongTermMemory:
 
     async def _drop(self, owner: str, memory: Memory) -> None:
         namespace = (owner, memory.kind)
-        if memory.kind is Kind.EPISODE:
+        if memory.kind is MemoryKind.EPISODE:
             await self._store.aput(namespace, memory.id, {"off": True})
         else:
             await self._store.adelete(namespace, memory.id)
@@ -182,12 +184,12 @@ def _shown(items: Sequence[SearchItem]) -> list[Memory]:
 
 def _memory(item: Item, score: float) -> Memory:
     text = str(item.value.get("text", ""))
-    return Memory(item.key, Kind(item.namespace[1]), text, item.updated_at.timestamp(), score)
+    return Memory(item.key, MemoryKind(item.namespace[1]), text, item.updated_at.timestamp(), score)
 
 
 def _is_said(memory: Memory) -> bool:
     """Whether it is a fact or a rule that can be read."""
-    return memory.kind is not Kind.EPISODE and bool(memory.text)
+    return memory.kind is not MemoryKind.EPISODE and bool(memory.text)
 
 
 def _same(one: str, other: str) -> bool:

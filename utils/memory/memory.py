@@ -13,7 +13,7 @@ LONGEST = 400
 """Most characters of a fact or a rule."""
 
 
-class Kind(StrEnum):
+class MemoryKind(StrEnum):
     """The kinds of memories, which are namespaces of the store."""
 
     FACT = "facts"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
     """What one conversation was about."""
 
 
-NAMES = {Kind.FACT: "fact", Kind.PROCEDURE: "rule", Kind.EPISODE: "conversation"}
+NAMES = {MemoryKind.FACT: "fact", MemoryKind.PROCEDURE: "rule", MemoryKind.EPISODE: "conversation"}
 """The kinds as people are told of them."""
 
 
@@ -41,7 +41,7 @@ class Memory:
     """
 
     id: str
-    kind: Kind
+    kind: MemoryKind
     text: str
     updated: float
     score: float = 0.0

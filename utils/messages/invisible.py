@@ -73,12 +73,12 @@ def invisible_in(text: str) -> frozenset[int]:
     )
 
 
-def seen_of(text: str, *, instead: str = "") -> str:
-    """The text with `instead` in place of each invisible character; tabs and line ends stay."""
+def seen_of(text: str) -> str:
+    """The text without its invisible characters; tabs and line ends stay."""
     hidden = invisible_in(text)
     if not hidden:
         return text
-    return "".join(instead if place in hidden else one for place, one in enumerate(text))
+    return "".join(one for place, one in enumerate(text) if place not in hidden)
 
 
 def _unseen(one: str) -> bool:

@@ -9,7 +9,6 @@ may be as long as it likes where a client awaits one: each of its events is boun
 from __future__ import annotations
 
 import importlib
-import re
 import zlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from functools import cache
 from typing import Any
 
 import httpx
+
+from utils.net import sse
 
 MIB = 1024 * 1024
 
@@ -33,9 +34,6 @@ _ASKED = "gzip, deflate"
 _PACKED = frozenset({"gzip", "deflate"})
 _UNASKED = frozenset({"br", "zstd"})
 """What httpx unpacks too, where the packages for it are installed."""
-_EVENT_END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
-_LONGEST_END = 4
-_STREAM = "text/event-stream"
 
 
 class AnswerTooLarge(httpx.RequestError):
@@ -88,7 +86,7 @@ class Bound:
         response.stream = bounded(response.stream, unpacker, self._gauges(headers.get("content-type", "")))
 
     def _gauges(self, media_type: str) -> list[_BodyGauge | _EventGauge]:
-        if self.event is None or not media_type.lower().startswith(_STREAM):
+        if self.event is None or not media_type.lower().startswith(sse.MEDIA_TYPE):
             return [_BodyGauge(self.body)]
         whole = [] if self.stream is None else [_BodyGauge(self.stream)]
         return [_EventGauge(self.event), *whole]
@@ -188,21 +186,19 @@ class _EventGauge:
     """Counts the bytes of the event that is not ended yet."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._open, self._end = most, 0, b""
+        self._most, self._open, self._ends = most, 0, sse.EventEnds()
 
     def take(self, piece: bytes) -> None:
-        """Count the next piece; an end may lie across two.
+        """Count the next piece.
 
         Raises:
             AnswerTooLarge: An event is too large.
         """
-        seen = self._end + piece
-        begin = len(self._end) - self._open
-        for found in _EVENT_END.finditer(seen):
-            self._check(found.end() - begin)
-            begin = found.end()
-        self._open = len(seen) - begin
-        self._end = seen[max(begin, len(seen) - _LONGEST_END + 1, 0) :]
+        begin = -self._open
+        for end in self._ends.of(piece):
+            self._check(end - begin)
+            begin = end
+        self._open = len(piece) - begin
         self._check(self._open)
 
     def _check(self, size: int) -> None:

@@ -60,7 +60,7 @@ class ForbiddenUrl(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CheckedTarget:
     """A checked destination.
 
     Attributes:
@@ -83,7 +83,7 @@ def check_form(url: str) -> None:
     _parsed(url)
 
 
-async def checked_target(url: str, *, allow_private: bool) -> Target:
+async def checked_target(url: str, *, allow_private: bool) -> CheckedTarget:
     """Resolve `url` and refuse what is not a public HTTP address.
 
     Args:
@@ -100,7 +100,7 @@ async def checked_target(url: str, *, allow_private: bool) -> Target:
         log.info("url.refused", reason=fault.value)  # the caller is not told which of the two
         raise ForbiddenUrl(fault)
     host = parsed.netloc.decode("ascii")
-    return Target(url=parsed.copy_with(host=addresses[0]), host=host, name=parsed.host)
+    return CheckedTarget(url=parsed.copy_with(host=addresses[0]), host=host, name=parsed.host)
 
 
 def _parsed(url: str) -> httpx.URL:

@@ -65,7 +65,7 @@ Contexts = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class ContextsElsewhere:
     """The parts of an agent's conversations at other agents, which know no tenant of a caller without authentication.
 
     Attributes:
@@ -89,7 +89,7 @@ class Plan:
 
     tasks: dict[str, list[str]]
     left: Sequence[str]
-    elsewhere: Elsewhere
+    elsewhere: ContextsElsewhere
 
 
 def planned(heir: Heir, tasks: Sequence[TaskKey], busy: set[str], remote: Sequence[RemoteKey] = ()) -> Plan:
@@ -114,7 +114,7 @@ def planned(heir: Heir, tasks: Sequence[TaskKey], busy: set[str], remote: Sequen
     others: Contexts = {}
     for thread, agent, context in remote:
         (theirs if thread in whose else others).setdefault(agent.partition("/")[0], []).append(context)
-    return Plan(moved, sorted(stay), Elsewhere(theirs, others))
+    return Plan(moved, sorted(stay), ContextsElsewhere(theirs, others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Move:
         return (*self.to.values(), *self.where.values())
 
 
-def moves(plan: Plan, heir: Heir) -> list[Move]:
+def planned_moves(plan: Plan, heir: Heir) -> list[Move]:
     """The moves, in order. Pure."""
     found: list[Move] = []
     for context, tasks in plan.tasks.items():
@@ -184,7 +184,7 @@ def adopt_in_files(home: Path, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     remote = rows_in(home / StoreFile.CONTEXTS, "remote_contexts", REMOTE)
     plan = planned(heir, tasks, {row[0] for row in busy}, remote)
     by_file: dict[str, list[Move]] = {}
-    for each in [] if dry else moves(plan, heir):
+    for each in [] if dry else planned_moves(plan, heir):
         by_file.setdefault(each.table.file, []).append(each)
     for name, its in by_file.items():
         if name and (home / name).exists():
@@ -220,7 +220,7 @@ async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry
 
         busy = {row[0] for row in await rows(BUSY)}
         plan = planned(heir, await rows(TASKS), busy, await rows(REMOTE))
-        for each in [] if dry else moves(plan, heir):
+        for each in [] if dry else planned_moves(plan, heir):
             if name := each.table.shared:
                 for column in _encrypted(each, shared=True):
                     await move_in_database(db, column, codec, each.where, each.to)

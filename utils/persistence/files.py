@@ -14,7 +14,7 @@ class StoreFile(StrEnum):
     TOOL_CALLS = "tool_calls.sqlite"
     ARTIFACTS = "artifacts.sqlite"
     CONTEXTS = "contexts.sqlite"
-    DELEGATIONS = "errands.sqlite"
+    DELEGATIONS = "errands.sqlite"  # the name that it has in existing folders, and in backups of them
     CARDS = "cards.sqlite"
     TITLES = "titles.sqlite"
     MEMORIES = "memories.sqlite"

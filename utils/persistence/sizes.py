@@ -56,8 +56,8 @@ def in_words(size: int) -> str:
     return f"{size} bytes"
 
 
-def told(sizes: Mapping[str, int], most: int = 3) -> str:
-    """The total, and the largest kinds."""
-    largest: Iterable[str] = sorted(sizes, key=lambda kind: -sizes[kind])[:most]
+def summary_of(sizes: Mapping[str, int]) -> str:
+    """The total, and the three largest kinds."""
+    largest: Iterable[str] = sorted(sizes, key=lambda kind: -sizes[kind])[:3]
     parts = ", ".join(f"{kind} {in_words(sizes[kind])}" for kind in largest if sizes[kind])
     return in_words(sum(sizes.values())) + (f" ({parts})" if parts else "")

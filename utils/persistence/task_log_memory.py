@@ -14,9 +14,9 @@ from utils.persistence.task_log_store import (
     LEFT_OUT,
     ContextRow,
     IdleContext,
-    Kind,
     Query,
     Record,
+    RecordKind,
     Refusal,
     Row,
     Stored,
@@ -90,7 +90,7 @@ class MemoryTaskLogStore(TaskLogStore):
         return log.stored() if log is not None and log.owner == owner else None
 
     async def events(
-        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[RecordKind] | None = None
     ) -> list[Record]:
         """The next events."""
         log = self._logs.get(task_id)

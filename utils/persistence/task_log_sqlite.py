@@ -20,9 +20,9 @@ from utils.persistence.task_log_store import (
     LOST,
     ContextRow,
     IdleContext,
-    Kind,
     Query,
     Record,
+    RecordKind,
     Refusal,
     Row,
     Stored,
@@ -76,7 +76,7 @@ class SqliteTaskLogStore(TaskLogStore):
         return stored if stored is not None and stored.owner == owner else None
 
     async def events(
-        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[RecordKind] | None = None
     ) -> list[Record]:
         """The next events."""
         return await self._database.read(lambda db: _events(db, task_id, after, limit, kinds))
@@ -172,7 +172,7 @@ def _look(db: sqlite3.Connection, task_id: str) -> Stored | None:
 
 
 def _select(
-    db: sqlite3.Connection, task_id: str, after: int, kinds: Iterable[Kind] | None, limit: int = -1
+    db: sqlite3.Connection, task_id: str, after: int, kinds: Iterable[RecordKind] | None, limit: int = -1
 ) -> Iterable[Record]:
     some = f" AND kind IN ({_numbers(kinds)})" if kinds is not None else ""
     sql = (
@@ -180,11 +180,11 @@ def _select(
         " ORDER BY sequence LIMIT ?"
     )
     for sequence, kind, body in db.execute(sql, (task_id, after, limit)):
-        yield Record(sequence, Kind(kind), body)
+        yield Record(sequence, RecordKind(kind), body)
 
 
 def _events(
-    db: sqlite3.Connection, task_id: str, after: int, limit: int, kinds: frozenset[Kind] | None
+    db: sqlite3.Connection, task_id: str, after: int, limit: int, kinds: frozenset[RecordKind] | None
 ) -> list[Record]:
     found: list[Record] = []
     size = 0

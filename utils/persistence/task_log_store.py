@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 from utils.persistence.task_states import TERMINAL
 
 
-class Kind(IntEnum):
+class RecordKind(IntEnum):
     """The kind of a record's body. The numbers are stored."""
 
     TASK = 1
@@ -34,10 +34,12 @@ class Kind(IntEnum):
     """The same, which continues an artifact."""
 
 
-CONTENT = frozenset({Kind.TASK, Kind.ARTIFACT, Kind.CHUNK, Kind.BARE_ARTIFACT, Kind.BARE_CHUNK})
+CONTENT = frozenset(
+    {RecordKind.TASK, RecordKind.ARTIFACT, RecordKind.CHUNK, RecordKind.BARE_ARTIFACT, RecordKind.BARE_CHUNK}
+)
 """Records that artifacts are assembled from."""
 
-CHANGES = frozenset({Kind.STATUS, Kind.ARTIFACT})
+CHANGES = frozenset({RecordKind.STATUS, RecordKind.ARTIFACT})
 """Records that change the head of a task."""
 
 
@@ -52,7 +54,7 @@ class Record:
     """
 
     sequence: int
-    kind: Kind
+    kind: RecordKind
     body: bytes
 
 
@@ -281,7 +283,7 @@ class TaskLogStore(ABC):
 
     @abstractmethod
     async def events(
-        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[RecordKind] | None = None
     ) -> list[Record]:
         """The next events past `after`, in order: at most `limit`, and not many more than `BATCH_BYTES`.
 

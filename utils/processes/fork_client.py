@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from utils.processes.adoption import AdoptedProcess, adopting
-from utils.processes.request import Request, Target, send
+from utils.processes.request import ProcessTarget, Request, send
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 _SERVER = "utils.processes.fork_server"
@@ -77,7 +77,7 @@ class ForkServer:
         """Id of the fork server's process."""
         return self._server.pid
 
-    async def fork(self, target: Target, output: IO[bytes]) -> AdoptedProcess:
+    async def fork(self, target: ProcessTarget, output: IO[bytes]) -> AdoptedProcess:
         """Start a process; `output` becomes its standard output and error.
 
         A cancellation ends the fork server and leaves no process behind.
@@ -106,7 +106,7 @@ class ForkServer:
         with contextlib.suppress(ProcessLookupError):
             self._server.kill()
 
-    async def _fork(self, target: Target, output: IO[bytes]) -> AdoptedProcess:
+    async def _fork(self, target: ProcessTarget, output: IO[bytes]) -> AdoptedProcess:
         mine, theirs = os.pipe()
         try:
             with adopting():

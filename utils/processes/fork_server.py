@@ -22,7 +22,7 @@ from pathlib import Path
 
 from utils.processes.agent_module import run_agent_module
 from utils.processes.launcher import end_with_parent
-from utils.processes.request import Request, Target, receive
+from utils.processes.request import ProcessTarget, Request, receive
 from utils.processes.title import set_title
 
 _POLL_SECONDS = 0.0005
@@ -43,12 +43,12 @@ def main(arguments: Sequence[str]) -> None:
     run(_serve(channel, int(client)))
 
 
-def run(target: Target) -> None:
+def run(target: ProcessTarget) -> None:
     """Run a module as `python -m` does, in this process, whose output is its log."""
     run_agent_module(target.module, target.arguments)
 
 
-def _serve(channel: socket.socket, client: int) -> Target:
+def _serve(channel: socket.socket, client: int) -> ProcessTarget:
     """Fork for every request. Returns in each forked process, with the target that it runs."""
     while True:
         request = receive(channel)
@@ -63,7 +63,7 @@ def _serve(channel: socket.socket, client: int) -> Target:
         os.waitpid(middle, 0)
 
 
-def _become_child(request: Request, client: int) -> Target:
+def _become_child(request: Request, client: int) -> ProcessTarget:
     """Fork once more and end, so that the client adopts the second process; returns in that one."""
     middle = os.getpid()
     if os.fork():

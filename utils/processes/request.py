@@ -13,7 +13,7 @@ _DESCRIPTORS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ProcessTarget:
     """A process to start: `python -m MODULE ARGUMENT…` with this environment."""
 
     module: str
@@ -31,7 +31,7 @@ class Request:
         reply: Pipe that the new process writes its id to; closed without a byte when there is none.
     """
 
-    target: Target
+    target: ProcessTarget
     output: int
     reply: int
 
@@ -57,4 +57,4 @@ def receive(channel: socket.socket) -> Request | None:
     with os.fdopen(descriptors[0], "rb") as file:
         file.seek(0)
         module, arguments, environ = json.load(file)
-    return Request(Target(module, tuple(arguments), environ), descriptors[1], descriptors[2])
+    return Request(ProcessTarget(module, tuple(arguments), environ), descriptors[1], descriptors[2])

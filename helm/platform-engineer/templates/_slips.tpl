@@ -1,4 +1,5 @@
-{{/* Names that are one letter away from a setting, each with a sentence. They may be settings of an agent of one's own, so that none is refused. */}}
+{{/* Names that are one letter away from a setting, each with a sentence. They may be settings of an agent of one's own, so that none is refused: for the same
+reason values.schema.json takes any name here, and the service itself would warn only in the log of a pod that runs. */}}
 
 {{- define "pe.slips" -}}
 {{- $table := .Files.Get "setting-values.yaml" | fromYaml -}}

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from multi_agents.cli.console import print_json
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
-from multi_agents.cli.service.agents import Target, known_targets, look_at_all
+from multi_agents.cli.service.agents import AgentTarget, known_targets, look_at_all
 from multi_agents.cli.view.agents import print_agents
 
 
@@ -17,7 +17,7 @@ def agents(url: str | None, *, as_json: bool) -> ExitCode:
 
 
 async def _agents(url: str | None, *, as_json: bool) -> ExitCode:
-    rows = await look_at_all([Target("agent", url)] if url else known_targets())
+    rows = await look_at_all([AgentTarget("agent", url)] if url else known_targets())
     if as_json:
         print_json([asdict(row) for row in rows])
     else:

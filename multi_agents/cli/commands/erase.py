@@ -77,14 +77,14 @@ def erase_person(wanted: Wanted, *, dry: bool, yes: bool, as_json: bool) -> Exit
         number = known.keys_in(tenant)
         ours = set(local_modules(None, wanted.agents_file))
         if dry:
-            _show(known.told, ours, number, TO_BE, as_json=as_json)
+            _show(known.reports, ours, number, TO_BE, as_json=as_json)
             return ExitCode.OK
-        if not yes and not _agreed(lines_of(known.told, ours, number, TO_BE)):
+        if not yes and not _agreed(lines_of(known.reports, ours, number, TO_BE)):
             return ExitCode.OK
         if number:
             keys.remove(wanted.name)
         gone = _Known(known.of_keys, await _told_by_all(wanted, tenant, dry=False))
-        _show(gone.told, ours, number, "erased", as_json=as_json)
+        _show(gone.reports, ours, number, "erased", as_json=as_json)
         for each in known.of_keys[number:]:
             say(KEY_STAYS.format(wanted.name, _place(each), _option(each)))
         whole = all(told is not None and not told["left"] for told in gone.there.values())
@@ -107,7 +107,7 @@ class _Known:
     there: Mapping[str, Told | None]
 
     @property
-    def told(self) -> list[Told]:
+    def reports(self) -> list[Told]:
         return [each for each in self.there.values() if each is not None]
 
     def keys_in(self, tenant: str) -> int:
@@ -115,11 +115,13 @@ class _Known:
 
     def elsewhere(self, tenant: str) -> list[str]:
         """The other tenants; an empty one for what is outside tenants."""
-        told = {one for each in self.told for one in each["tenants"]}
+        told = {one for each in self.reports for one in each["tenants"]}
         return sorted((told | {*self.of_keys}) - {tenant})
 
     def anywhere_in(self, tenant: str) -> bool:
-        found = (told["conversations"] or told["left"] or any(told["counts"].values()) for told in self.told)
+        found = (
+            told["conversations"] or told["left"] or any(told["counts"].values()) for told in self.reports
+        )
         return bool(self.keys_in(tenant)) or any(found)
 
 

@@ -17,7 +17,7 @@ from utils.protection_settings import ClientTlsSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AgentTarget:
     """An agent to look at. `name` is ours; the card's name is the agent's own."""
 
     name: str
@@ -39,24 +39,24 @@ class AgentRow:
     skills: tuple[str, ...] = ()
 
 
-def known_targets() -> list[Target]:
+def known_targets() -> list[AgentTarget]:
     """The agents of the running service; without one, the configured ones at their default addresses."""
     running = running_service()
     if running is not None:
-        return [Target(one.name, one.url) for one in running.agents]
-    supervisor = Target(SUPERVISOR, f"http://{HOST}:{supervisor_port()}")
-    return [supervisor, *(Target(one.name, one.url) for one in configured_agents())]
+        return [AgentTarget(one.name, one.url) for one in running.agents]
+    supervisor = AgentTarget(SUPERVISOR, f"http://{HOST}:{supervisor_port()}")
+    return [supervisor, *(AgentTarget(one.name, one.url) for one in configured_agents())]
 
 
-def targets_near(url: str) -> list[Target]:
+def targets_near(url: str) -> list[AgentTarget]:
     """All agents of the running service when `url` is its supervisor, else the agent at `url`."""
     running = running_service()
     if running is not None and running.supervisor.url == url:
-        return [Target(one.name, one.url) for one in running.agents]
-    return [Target("agent", url)]
+        return [AgentTarget(one.name, one.url) for one in running.agents]
+    return [AgentTarget("agent", url)]
 
 
-async def look_at_all(targets: Sequence[Target]) -> list[AgentRow]:
+async def look_at_all(targets: Sequence[AgentTarget]) -> list[AgentRow]:
     """Look at all of them at once."""
     from utils.a2a_common.client.tls import client_context
 
@@ -64,7 +64,7 @@ async def look_at_all(targets: Sequence[Target]) -> list[AgentRow]:
     return list(await asyncio.gather(*(look_at(target, tls) for target in targets)))
 
 
-async def look_at(target: Target, tls: ssl.SSLContext | None = None) -> AgentRow:
+async def look_at(target: AgentTarget, tls: ssl.SSLContext | None = None) -> AgentRow:
     """One look: card, latency and readiness. An agent that does not answer is a row like the others."""
     from multi_agents.cli.peer.connection import read_card
     from multi_agents.cli.service.ready import look

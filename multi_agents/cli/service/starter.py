@@ -19,7 +19,7 @@ from multi_agents.cli.service.plan import Planned, ServicePlan, child_environmen
 from utils.a2a_common.server.preload import SHARED_MODULES
 from utils.processes.adoption import can_adopt
 from utils.processes.fork_client import LAUNCHER, ForkServer, ForkServerGone
-from utils.processes.request import Target
+from utils.processes.request import ProcessTarget
 from utils.processes.settings import ProcessSettings, StartMethod
 from utils.whole_file import writing
 
@@ -47,7 +47,7 @@ async def process_starter(
         server = await _fork_server(shared_environment(environ), logs)
 
     async def start(planned: Planned) -> Child:
-        target = Target(
+        target = ProcessTarget(
             planned.module,
             ("--host", planned.host, "--port", str(planned.port), "--exit-with-parent", *options),
             child_environment(plan, planned, environ),
@@ -71,7 +71,7 @@ async def _fork_server(environ: Mapping[str, str], logs: Path) -> ForkServer:
         return await ForkServer.start(SHARED_MODULES, environ, sink)
 
 
-async def _spawn(target: Target, log: Path) -> asyncio.subprocess.Process:
+async def _spawn(target: ProcessTarget, log: Path) -> asyncio.subprocess.Process:
     with log.open("ab") as sink:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", str(LAUNCHER), str(os.getpid())),

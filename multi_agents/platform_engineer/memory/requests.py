@@ -19,7 +19,7 @@ from utils.a2a_common.protocol.memories import (
 )
 from utils.a2a_common.protocol.owner import owner_of, parts_of
 from utils.a2a_common.protocol.parts import data_part, objects_under
-from utils.memory.memory import NAMES, Kind, Memory, owner_label
+from utils.memory.memory import NAMES, Memory, MemoryKind, owner_label
 from utils.memory.own_words import tells_secret
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ async def _done(memory: LongTermMemory, owner: str, asked: MemoryAsked) -> tuple
         case MemoryAction.ADD:
             if tells_secret(asked.text):
                 raise InvalidParamsError(NOT_KEPT)
-            kept = await memory.remember(owner, Kind.FACT, asked.text, "")
+            kept = await memory.remember(owner, MemoryKind.FACT, asked.text, "")
             return "It is remembered.", [each for each in await memory.all_of(owner) if each.id == kept.id]
         case MemoryAction.FORGET:
             meant = [each for each in await memory.all_of(owner) if each.id == asked.memory_id]

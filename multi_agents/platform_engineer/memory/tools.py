@@ -16,7 +16,7 @@ from pydantic import Field
 
 from multi_agents.platform_engineer.memory.remembering import owner_of_request
 from utils.memory.long_term import LongTermMemory
-from utils.memory.memory import Kind
+from utils.memory.memory import MemoryKind
 from utils.memory.own_words import asks_to_forget, names, quoted
 from utils.memory.shown import found_lines
 from utils.messages.repeatable import READ_ONLY
@@ -71,7 +71,7 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         text = quoted(quote, _said(runtime.state))
         if text is None:
             return NOT_SAID
-        about = Kind.PROCEDURE if kind == "procedure" else Kind.FACT
+        about = MemoryKind.PROCEDURE if kind == "procedure" else MemoryKind.FACT
         kept = await memory.remember(owner, about, text, runtime.context.thread_id)
         return f"Remembered as [{kept.id}]."
 

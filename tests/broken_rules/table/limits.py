@@ -106,7 +106,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "whoever reads slowly is cut off",
-                "utils/a2a_common/server/stalled_readers.py::Unsent.stands",
+                "utils/a2a_common/server/stalled_readers.py::Unsent.is_stalled",
                 "self.queued == before.queued",
                 "True",
                 "tests/e2e/wire/test_stalled_readers.py::"
@@ -354,7 +354,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "an event may have any size",
-                "utils/a2a_common/client/peer_limits.py::_Bounded._ready",
+                "utils/a2a_common/client/peer_limits.py::_Bounded._checked",
                 "len(held) - begin > LARGEST_EVENT",
                 "len(held) - begin > 2 * self._limits.most",
                 _MUCH + "test_an_agent_that_sends_too_much_is_stopped_and_the_supervisor_goes_on",

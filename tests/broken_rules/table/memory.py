@@ -182,14 +182,14 @@ MEMORY: tuple[Rule, ...] = (
             broken(
                 "a summary that was forgotten is written again",
                 _KEPT + "._drop",
-                "memory.kind is Kind.EPISODE",
+                "memory.kind is MemoryKind.EPISODE",
                 "False",
                 _ASKED,
             ),
             broken(
                 "the summary that tells the same stays",
                 _KEPT + ".forget",
-                "each.kind is Kind.EPISODE and any(some and some <= _words(each.text) for some in words)",
+                "each.kind is MemoryKind.EPISODE and any(some and some <= _words(each.text) for some in words)",
                 "False",
                 _ASKED,
             ),

@@ -116,8 +116,7 @@ SHARING: tuple[Rule, ...] = (
                 "the start waits for every card",
                 "multi_agents/platform_engineer/agent.py::PlatformEngineer.start",
                 "self._registry.start()",
-                "self._registry.start()\n"
-                "await self._registry.missing([agent.name for agent in self._registry.agents], 60)",
+                "self._registry.start()\nawait self._registry.until_all_join(60)",
                 _REACH
                 + "test_an_agent_that_never_answers_for_its_card_holds_up_no_start_and_a_request_only_for_a_while",
             ),

@@ -26,6 +26,7 @@ from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import A2AError, InvalidParamsError, TaskNotFoundError
 
 from tests.e2e.wire.agents import Script, Scripted, card
+from tests.support.task_logs import memory_log
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.pending_input import NoPendingInput
@@ -34,7 +35,6 @@ from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
-from utils.a2a_common.server.task_logs import memory_log
 from utils.persistence.runs import MemoryRuns
 
 SECONDS = 30.0

@@ -29,7 +29,7 @@ from utils.persistence.memories import MemoryRow
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.runs import RunRow
 from utils.persistence.stores import Stores, stores_in
-from utils.persistence.task_log_store import LOST, Kind, Query, Record, Row, Write
+from utils.persistence.task_log_store import LOST, Query, Record, RecordKind, Row, Write
 from utils.persistence.tool_record import CallKey
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
@@ -76,7 +76,7 @@ async def write_all(stores: Stores) -> None:
         await log.claim("t", "ann")
         attempt = (await log.claim("t", "ann")).attempt
         row = Row("t", "ann", "c", 2, 1, SECRET.encode(), 1)
-        await log.append(Write("t", "ann", attempt, 0, (Record(1, Kind.TASK, SECRET.encode()),), row))
+        await log.append(Write("t", "ann", attempt, 0, (Record(1, RecordKind.TASK, SECRET.encode()),), row))
         await runs.put(RunRow("t", "c", "ann", SECRET.encode()))
         await record.finish(CALL, SECRET.encode())
         await delegations.put(

@@ -10,7 +10,7 @@ from tests.postgres import PostgresServer
 from utils.persistence.erasure import Person, erase_in_database
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
-from utils.persistence.task_log_store import Kind, Record, Row, Write
+from utils.persistence.task_log_store import Record, RecordKind, Row, Write
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -30,7 +30,7 @@ async def test_a_turn_that_was_just_accepted_is_waited_for_and_keeps_its_convers
         await store.open()
         attempt = (await store.claim("t1", "ann")).attempt
         head = Row("t1", "ann", "c1", 2, 1, b"head", 1)
-        await store.append(Write("t1", "ann", attempt, 0, (Record(1, Kind.TASK, b"x"),), row=head))
+        await store.append(Write("t1", "ann", attempt, 0, (Record(1, RecordKind.TASK, b"x"),), row=head))
 
         async with pool.transaction() as accepting:
             await accepting.execute(PUT, TURN)

@@ -52,6 +52,11 @@ async def logs(postgres: PostgresServer) -> AsyncIterator[Two]:
         yield made[0], made[1]
 
 
+def follows(log: TaskLog) -> bool:
+    """Whether the process of a log follows the task, and knows all of it that was notified."""
+    return any(live.followed for live in log.elsewhere._followed.get("t", ()))
+
+
 def task(state: TaskState = WORKING) -> Task:
     return Task(id="t", context_id="c", status=TaskStatus(state=state))
 
@@ -218,7 +223,7 @@ async def test_a_turn_that_is_taken_over_here_is_followed_on(logs: Two) -> None:
     await writer.append(chunk("a", append=False))
     await writer.flushed()
     reading = asyncio.create_task(all_of(there))
-    await until(lambda: there.readers("t", "ann") == 0 and bool(there.elsewhere.follows("t")))
+    await until(lambda: there.readers("t", "ann") == 0 and follows(there))
     taken = await there.claim("t", "ann")
     await taken.append(chunk("b", append=False))
     await taken.append(status(DONE))
@@ -260,7 +265,7 @@ async def test_readers_are_told_to_subscribe_again_where_their_process_ends(logs
     await begun(here)
     told: list[Event] = []
     reading = asyncio.create_task(read_into(told, there))
-    await until(lambda: bool(told) and there.elsewhere.follows("t"))
+    await until(lambda: bool(told) and follows(there))
     there.elsewhere.cut(told_again)
     with pytest.raises(Suspended):
         await reading
@@ -271,7 +276,7 @@ async def test_a_task_that_is_deleted_ends_its_readers(logs: Two) -> None:
     here, there = logs
     writer = await begun(here)
     reading = asyncio.create_task(all_of(there))
-    await until(lambda: there.elsewhere.follows("t"))
+    await until(lambda: follows(there))
     writer.release()
     await here.delete("t", "ann")
     async with asyncio.timeout(60):

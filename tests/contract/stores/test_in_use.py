@@ -13,7 +13,7 @@ from utils.persistence.postgres.tables import METADATA
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.sqlite_file import MemoryFolder
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
-from utils.persistence.task_log_store import Kind, Record, Row, TaskLogStore, Write
+from utils.persistence.task_log_store import Record, RecordKind, Row, TaskLogStore, Write
 
 TASKS, EACH = 40, 20_000
 LIMITS = {"tasks": 1}
@@ -76,4 +76,6 @@ async def _write(store, task_id: str) -> None:
     """A task with an answer that cannot be compressed."""
     attempt = (await store.claim(task_id, "ann")).attempt
     row = Row(task_id, "ann", "c", 3, 1, b"head", 1)
-    await store.append(Write(task_id, "ann", attempt, 0, (Record(1, Kind.TASK, os.urandom(EACH)),), row))
+    await store.append(
+        Write(task_id, "ann", attempt, 0, (Record(1, RecordKind.TASK, os.urandom(EACH)),), row)
+    )

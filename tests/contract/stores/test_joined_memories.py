@@ -12,7 +12,7 @@ from cryptography.fernet import Fernet
 from tests.contract.stores.told import Place
 from utils.encryption.codec import Codec
 from utils.memory.long_term import LongTermMemory
-from utils.memory.memory import Kind
+from utils.memory.memory import MemoryKind
 from utils.memory.settings import MemorySettings
 from utils.memory.store import LongTermStore
 from utils.persistence.memories import Memories
@@ -55,9 +55,9 @@ async def stores(storage: Place) -> AsyncIterator[tuple[Memories, Late]]:
 
 
 async def both_learnt(first: Memories, second: Late) -> None:
-    late = asyncio.create_task(memory_of(second).remember("ann", Kind.FACT, TEXT.upper(), "t2"))
+    late = asyncio.create_task(memory_of(second).remember("ann", MemoryKind.FACT, TEXT.upper(), "t2"))
     await second.has_read.wait()
-    await memory_of(first).remember("ann", Kind.FACT, TEXT, "t1")
+    await memory_of(first).remember("ann", MemoryKind.FACT, TEXT, "t1")
     second.may_go_on.set()
     kept = await late
     assert [each.id for each in await memory_of(first).all_of("ann")] == [kept.id]
@@ -78,9 +78,9 @@ async def test_other_owners_kinds_and_sentences_are_not_joined(stores: tuple[Mem
     first, second = stores
     await both_learnt(first, second)
     memory = memory_of(first)
-    await memory.remember("bob", Kind.FACT, TEXT, "t3")
-    await memory.remember("ann", Kind.PROCEDURE, TEXT, "t3")
-    await memory.remember("ann", Kind.FACT, "My team owns the depot.", "t3")
+    await memory.remember("bob", MemoryKind.FACT, TEXT, "t3")
+    await memory.remember("ann", MemoryKind.PROCEDURE, TEXT, "t3")
+    await memory.remember("ann", MemoryKind.FACT, "My team owns the depot.", "t3")
     assert len(await memory.all_of("ann")) == 3
     assert len(await memory.all_of("bob")) == 1
 
@@ -90,7 +90,7 @@ async def test_twenty_that_learn_the_same_at_once_keep_one_memory(storage: Place
     for each in several:
         await each.open()
     learning = [
-        memory_of(each).remember("ann", Kind.FACT, TEXT, f"t{number}")
+        memory_of(each).remember("ann", MemoryKind.FACT, TEXT, f"t{number}")
         for number, each in enumerate(several * 5)
     ]
     await asyncio.gather(*learning)
@@ -104,7 +104,7 @@ async def test_twenty_that_learn_the_same_at_once_keep_one_memory(storage: Place
 async def test_nothing_is_joined_to_a_memory_that_is_gone(stores: tuple[Memories, Late]) -> None:
     first, _ = stores
     memory = memory_of(first)
-    kept = await memory.remember("ann", Kind.FACT, TEXT, "t1")
-    await first.join("ann", Kind.FACT, "gone", [kept.id])
+    kept = await memory.remember("ann", MemoryKind.FACT, TEXT, "t1")
+    await first.join("ann", MemoryKind.FACT, "gone", [kept.id])
     assert [each.id for each in await memory.all_of("ann")] == [kept.id]
     assert await first.remove_learnt("t1") == 1

@@ -12,6 +12,7 @@ from cryptography.fernet import Fernet
 from langgraph.store.base import InvalidNamespaceError
 
 from tests.contract.stores.told import Place
+from tests.support.clock import Clock
 from utils.encryption.codec import Codec
 from utils.errors import ModelUnavailable
 from utils.memory.store import LongTermStore
@@ -39,19 +40,11 @@ class Counting:
         return self.embed_sync(texts)
 
 
-class Clock:
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        self.now += 1
-        return self.now
-
-
 @pytest.fixture
 async def store(storage: Place) -> AsyncIterator[LongTermStore]:
     memories = stores_in(storage.home, storage.pool, CODEC).memories()
     await memories.open()
-    yield LongTermStore(memories, Counting(), Clock())
+    yield LongTermStore(memories, Counting(), Clock(step=1))
     await memories.close()
 
 

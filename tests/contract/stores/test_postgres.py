@@ -38,7 +38,7 @@ from utils.persistence.postgres.versions import (
 )
 from utils.persistence.runs import RunRow
 from utils.persistence.settings import DatabaseSettings
-from utils.persistence.task_log_store import Kind, Record, Row, Stored, Write
+from utils.persistence.task_log_store import Record, RecordKind, Row, Stored, Write
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -146,7 +146,7 @@ async def test_what_is_stored_before_a_claim_is_seen_by_it_and_nothing_is_stored
         store = PostgresTaskLogStore(pool)
         attempt, last = (await store.claim("t", "ann")).attempt, 0
         for number in range(1, 60):
-            records = (Record(last + 1, Kind.CHUNK, b"x"),)
+            records = (Record(last + 1, RecordKind.CHUNK, b"x"),)
             row = Row("t", "ann", "c", 1, 1, b"", 0) if number == 1 else None
             write = Write("t", "ann", attempt, last, records, row)
             if number == 1:

@@ -21,9 +21,9 @@ from utils.persistence.task_log_store import (
     CONTENT,
     LEFT_OUT,
     IdleContext,
-    Kind,
     Query,
     Record,
+    RecordKind,
     Refusal,
     Row,
     TaskLogStore,
@@ -63,7 +63,7 @@ def row(
     return Row(task_id, owner, "c", state, updated, f"head {sequence}".encode(), sequence)
 
 
-def record(sequence: int, kind: Kind = Kind.CHUNK, body: bytes = b"x") -> Record:
+def record(sequence: int, kind: RecordKind = RecordKind.CHUNK, body: bytes = b"x") -> Record:
     return Record(sequence, kind, body)
 
 
@@ -82,13 +82,13 @@ async def refused(
 async def a_task(store: TaskLogStore, task_id: str = "t", **fields) -> int:
     attempt = (await store.claim(task_id, "ann")).attempt
     head = row(task_id=task_id, **fields)
-    await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+    await write(store, attempt, 0, record(1, RecordKind.TASK), row=head, task_id=task_id)
     return attempt
 
 
 async def test_a_task_is_found_as_it_was_written(store):
     attempt = await a_task(store)
-    await write(store, attempt, 1, record(2, Kind.STATUS), record(3), record(4, Kind.ARTIFACT))
+    await write(store, attempt, 1, record(2, RecordKind.STATUS), record(3), record(4, RecordKind.ARTIFACT))
     found = await store.look("t", "ann")
     assert found is not None
     assert (found.attempt, found.last, found.row) == (attempt, 4, row())
@@ -112,12 +112,12 @@ async def test_each_claim_is_a_later_attempt_and_fences_off_the_one_before(store
 
 
 async def test_nobody_writes_who_has_not_claimed(store):
-    assert await refused(store, 1, 0, record(1, Kind.TASK), row=row()) == Refusal.ATTEMPT
+    assert await refused(store, 1, 0, record(1, RecordKind.TASK), row=row()) == Refusal.ATTEMPT
 
 
 async def test_nothing_follows_a_terminal_status_not_even_another_end(store):
     attempt = await a_task(store)
-    await write(store, attempt, 1, record(2, Kind.STATUS), row=row(2, COMPLETED))
+    await write(store, attempt, 1, record(2, RecordKind.STATUS), row=row(2, COMPLETED))
     assert await refused(store, attempt, 2, record(3)) == Refusal.ENDED
     assert await refused(store, attempt, None, record(3), row=row(3)) == Refusal.ENDED
     later = (await store.claim("t", "ann")).attempt
@@ -132,9 +132,9 @@ async def test_a_write_that_follows_another_event_than_the_last_is_refused(store
 
 async def test_an_end_may_leave_a_gap_but_needs_a_task(store):
     attempt = (await store.claim("t", "ann")).attempt
-    assert await refused(store, attempt, None, record(7, Kind.STATUS), row=row(7)) == Refusal.MISSING
-    await write(store, attempt, 0, record(1, Kind.TASK), row=row())
-    await write(store, attempt, None, record(7, Kind.STATUS), row=row(7, COMPLETED))
+    assert await refused(store, attempt, None, record(7, RecordKind.STATUS), row=row(7)) == Refusal.MISSING
+    await write(store, attempt, 0, record(1, RecordKind.TASK), row=row())
+    await write(store, attempt, None, record(7, RecordKind.STATUS), row=row(7, COMPLETED))
     found = await store.look("t", "ann")
     assert found is not None
     assert found.last == 7
@@ -177,8 +177,8 @@ async def test_an_attempt_is_fenced_off_even_from_a_task_that_was_deleted_and_be
 
 async def test_an_answer_without_a_task_is_forgotten_by_the_next_claim(store):
     attempt = (await store.claim("t", "ann")).attempt
-    await write(store, attempt, 0, record(1, Kind.MESSAGE))
-    assert [each.kind for each in await store.events("t", after=0, limit=9)] == [Kind.MESSAGE]
+    await write(store, attempt, 0, record(1, RecordKind.MESSAGE))
+    assert [each.kind for each in await store.events("t", after=0, limit=9)] == [RecordKind.MESSAGE]
     assert (await store.claim("t", "ann")).last == 0
     assert await store.events("t", after=0, limit=9) == []
 
@@ -186,7 +186,7 @@ async def test_an_answer_without_a_task_is_forgotten_by_the_next_claim(store):
 async def test_events_are_read_in_order_in_batches_and_by_kind(store):
     attempt = await a_task(store)
     for sequence in range(2, 12):
-        kind = Kind.STATUS if sequence % 2 else Kind.CHUNK
+        kind = RecordKind.STATUS if sequence % 2 else RecordKind.CHUNK
         await write(store, attempt, sequence - 1, record(sequence, kind, b"%d" % sequence))
     assert [each.sequence for each in await store.events("t", after=3, limit=4)] == [4, 5, 6, 7]
     content = await store.events("t", after=0, limit=99, kinds=CONTENT)
@@ -221,7 +221,7 @@ async def test_a_page_of_large_tasks_names_them_all_and_holds_little_of_them(sto
     for index in range(12):
         attempt = await store.claim(f"t{index:02}", "ann")
         head = replace(row(task_id=f"t{index:02}", updated=index), body=bytes([index]) * half)
-        first = record(1, Kind.TASK)
+        first = record(1, RecordKind.TASK)
         await store.append(Write(head.id, "ann", attempt.attempt, 0, (first,), head))
     rows, total = await store.page(Query("ann", limit=10))
     assert [each.id for each in rows] == [f"t{index:02}" for index in reversed(range(2, 12))]
@@ -239,7 +239,7 @@ async def test_a_page_of_large_tasks_names_them_all_and_holds_little_of_them(sto
 async def test_a_task_larger_than_what_a_page_holds_is_read_where_it_is_the_first(store):
     attempt = await store.claim("t", "ann")
     head = replace(row(), body=bytes(3 * BATCH_BYTES))
-    await store.append(Write("t", "ann", attempt.attempt, 0, (record(1, Kind.TASK),), head))
+    await store.append(Write("t", "ann", attempt.attempt, 0, (record(1, RecordKind.TASK),), head))
     ((found,), _) = await store.page(Query("ann"))
     assert found == head
 
@@ -293,7 +293,7 @@ async def test_conversations_that_nobody_went_on_with_are_found_with_all_their_t
     ):
         attempt = (await store.claim(task_id, "ann")).attempt
         head = Row(task_id, "ann", context_id, COMPLETED, updated, b"", 1)
-        await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+        await write(store, attempt, 0, record(1, RecordKind.TASK), row=head, task_id=task_id)
     found = await store.idle(5, 10)
     assert found == [IdleContext("ann", "older", ("e",)), IdleContext("ann", "old", ("a", "b"))]
     assert await store.idle(5, 1) == found[:1]
@@ -312,7 +312,7 @@ async def test_a_conversation_of_which_a_task_works_or_waits_for_its_user_is_not
     ):
         attempt = (await store.claim(task_id, "ann")).attempt
         head = Row(task_id, "ann", context_id, state, 1, b"", 1)
-        await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+        await write(store, attempt, 0, record(1, RecordKind.TASK), row=head, task_id=task_id)
     assert await store.idle(5, 10, ended=True) == [IdleContext("ann", "ended", ("d", "e"))]
     assert len(await store.idle(5, 10)) == 3
 
@@ -322,7 +322,7 @@ async def test_the_newest_change_is_told_and_the_time_where_several_processes_sh
     for task_id, updated in (("a", 7), ("b", 4)):
         attempt = (await store.claim(task_id, "ann")).attempt
         head = Row(task_id, "ann", "c", COMPLETED, updated, b"", 1)
-        await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+        await write(store, attempt, 0, record(1, RecordKind.TASK), row=head, task_id=task_id)
     times = await store.times()
     assert times.newest == 7
     if times.now is not None:

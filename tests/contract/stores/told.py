@@ -24,7 +24,7 @@ from utils.persistence.memories import MemoryRow
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.runs import RunRow
 from utils.persistence.stores import stores_in
-from utils.persistence.task_log_store import LOST, Kind, Query, Record, Row, Write
+from utils.persistence.task_log_store import LOST, Query, Record, RecordKind, Row, Write
 from utils.persistence.tool_record import CallKey
 
 
@@ -82,7 +82,7 @@ class Told:
 
     async def tell(self, name: str) -> None:
         attempt = (await self.log.claim(name, name)).attempt
-        record, row = Record(1, Kind.TASK, name.encode()), Row(name, name, name, 2, 1, name.encode(), 1)
+        record, row = Record(1, RecordKind.TASK, name.encode()), Row(name, name, name, 2, 1, name.encode(), 1)
         await self.log.append(Write(name, name, attempt, 0, (record,), row))
         await self.runs.put(RunRow(name, name, name, name.encode()))
         await self.record.finish(CallKey(name, "s", "c"), name.encode())

@@ -16,12 +16,12 @@ from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import team
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, message
+from tests.support.task_logs import memory_log
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
 from utils.a2a_common.server.agent_app import agent_card
 from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.a2a_common.server.task_logs import memory_log
 from utils.events import Usage
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

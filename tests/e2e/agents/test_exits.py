@@ -217,7 +217,7 @@ async def test_a_task_in_the_background_that_leaves_ends_alone_and_the_log_tells
             process.kill()
     assert [each.state for each in said] == ["completed", "completed"]
     assert done.code == 0
-    assert "task.left" in done.err
+    assert "task.exit_contained" in done.err
 
 
 async def _is_ready(http: httpx.AsyncClient, url: str) -> bool:

@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
+from tests.support.graphs import of_the_agent_alone
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
@@ -74,11 +75,7 @@ class Shop(BaseLangGraphAgent):
 
     async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
         """The agent alone."""
-        graph: StateGraph[Any, Any, Any, Any] = StateGraph(Basket, context_schema=AgentRequest)
-        graph.add_node("agent", parts.agent)
-        graph.add_edge(START, "agent")
-        graph.add_edge("agent", END)
-        return graph
+        return of_the_agent_alone(parts, Basket)
 
 
 PUT: list[Any] = [calls(call("put", "c1", thing="tea"), call("put", "c2", thing="cup")), "Done."]
@@ -181,10 +178,7 @@ class HeapShop(Shop):
 
     async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
         """The agent alone."""
-        graph: StateGraph[Any, Any, Any, Any] = StateGraph(Heap, context_schema=AgentRequest)
-        graph.add_node("agent", parts.agent)
-        graph.add_edge(START, "agent")
-        return graph
+        return of_the_agent_alone(parts, Heap)
 
 
 class SharedHeapShop(HeapShop):
@@ -235,10 +229,7 @@ class Auction(BaseLangGraphAgent):
 
     async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
         """The agent alone."""
-        graph: StateGraph[Any, Any, Any, Any] = StateGraph(Maybe, context_schema=AgentRequest)
-        graph.add_node("agent", parts.agent)
-        graph.add_edge(START, "agent")
-        return graph
+        return of_the_agent_alone(parts, Maybe)
 
 
 async def test_a_key_that_was_never_written_takes_its_first_value_as_it_is() -> None:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.test_delegation import until_ready
 from tests.e2e.agents.test_own_state import Shop
+from tests.support.graphs import of_the_agent_alone
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
@@ -175,10 +176,7 @@ async def test_a_graph_whose_state_cannot_keep_the_conversation_is_refused_befor
 
         async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
             """The agent alone, over a state of its own."""
-            graph: StateGraph[Any, Any, Any, Any] = StateGraph(state, context_schema=AgentRequest)
-            graph.add_node("agent", parts.agent)
-            graph.add_edge(START, "agent")
-            return graph
+            return of_the_agent_alone(parts, state)
 
     runtime = AgentRuntime(
         home=tmp_path, settings=AgentSettings.load({}), model=scripted([]), checkpointer=InMemorySaver()

@@ -7,15 +7,15 @@ from typing import Any, NotRequired
 from langchain.agents import AgentState
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.types import Command
 
+from tests.support.graphs import of_the_agent_alone
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.questions import ask_user
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.state import ContextState
 from utils.testing.contract.client import client_of
 from utils.testing.live_agent import running_agent
@@ -108,11 +108,7 @@ class OpenShop(Shop):
 
     async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
         """The agent alone."""
-        graph: StateGraph[Any, Any, Any, Any] = StateGraph(ContextState, context_schema=AgentRequest)
-        graph.add_node("agent", parts.agent)
-        graph.add_edge(START, "agent")
-        graph.add_edge("agent", END)
-        return graph
+        return of_the_agent_alone(parts, ContextState)
 
 
 async def test_such_changes_inside_a_graph_of_its_own_are_told_as_well() -> None:

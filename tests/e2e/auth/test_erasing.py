@@ -26,7 +26,7 @@ from utils.persistence.erasure import BY_TASK_ALONE, SOURCES
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.owned_tables import BY_CONTEXT, BY_TASK, BY_THREAD, PEOPLE
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
-from utils.persistence.task_log_store import Kind, Record, Row, Write
+from utils.persistence.task_log_store import Record, RecordKind, Row, Write
 
 pytestmark = [
     pytest.mark.long,
@@ -225,7 +225,7 @@ async def test_who_is_known_in_a_tenant_is_not_erased_before_the_tenant_is_named
     owner = json.dumps(["acme", f"{ISSUER} ann"])
     attempt = (await store.claim("t1", owner)).attempt
     head = Row("t1", owner, "c1", TaskState.TASK_STATE_COMPLETED, 1, b"", 1)
-    await store.append(Write("t1", owner, attempt, 0, (Record(1, Kind.TASK, b""),), row=head))
+    await store.append(Write("t1", owner, attempt, 0, (Record(1, RecordKind.TASK, b""),), row=head))
 
     refused = await run("erase", "ann", "--agents-file", str(agents), "--yes", home=tmp_path)
     assert refused.code == 2

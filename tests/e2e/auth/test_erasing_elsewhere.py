@@ -18,7 +18,7 @@ from tests.e2e.conversations.asking import files_with
 from tests.postgres import PostgresServer
 from utils.auth.api_keys import ISSUER
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
-from utils.persistence.task_log_store import Kind, Record, Row, Write
+from utils.persistence.task_log_store import Record, RecordKind, Row, Write
 
 pytestmark = [
     pytest.mark.long,
@@ -44,7 +44,7 @@ async def talked(home: Path, name: str, tenant: str, task: str = "t1") -> None:
     owner = json.dumps([tenant, f"{ISSUER} {name}"])
     attempt = (await store.claim(task, owner)).attempt
     head = Row(task, owner, f"c-{task}", TaskState.TASK_STATE_COMPLETED, 1, WORDS.encode(), 1)
-    await store.append(Write(task, owner, attempt, 0, (Record(1, Kind.TASK, b""),), row=head))
+    await store.append(Write(task, owner, attempt, 0, (Record(1, RecordKind.TASK, b""),), row=head))
     await store.close()
 
 

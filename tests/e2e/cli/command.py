@@ -6,6 +6,7 @@ It is forked from the preloaded interpreter; `run_fresh` starts a new one, for w
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ class Finished:
     code: int
     out: str
     err: str
+
+    def findings(self, level: str) -> list[str]:
+        """What `doctor --json` found, of one level: "ok", "note" or "wrong"."""
+        return [one["message"] for one in json.loads(self.out) if one["level"] == level]
 
 
 def environment(home: Path, **environ: str) -> dict[str, str]:

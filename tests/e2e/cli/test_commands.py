@@ -115,7 +115,7 @@ async def test_tasks_without_a_service_say_how_to_start_one(tmp_path):
 
 async def test_doctor_names_the_variable_of_a_wrong_setting_and_exits_2(tmp_path):
     done = await run("doctor", "--json", home=tmp_path, LLM_TEMPERATURE="hot", LOG_FORMAT="loud")
-    wrong = [one["message"] for one in json.loads(done.out) if one["level"] == "wrong"]
+    wrong = done.findings("wrong")
     assert done.code == 2
     assert any("LLM_TEMPERATURE" in sentence for sentence in wrong)
     assert any("LOG_FORMAT" in sentence for sentence in wrong)

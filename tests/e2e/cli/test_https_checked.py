@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.certificates import Authority
-from tests.e2e.cli.command import Finished, run, run_agent
+from tests.e2e.cli.command import run, run_agent
 
 PAIR = ("TLS_CERT_FILE", "TLS_KEY_FILE")
-
-
-def told(done: Finished, level: str) -> list[str]:
-    return [one["message"] for one in json.loads(done.out) if one["level"] == level]
 
 
 def wrong_files(folder: Path) -> dict[str, dict[str, str]]:
@@ -51,7 +46,7 @@ async def test_doctor_refuses_a_certificate_with_the_sentence_of_a_start(tmp_pat
     done = await run("doctor", "--json", home=tmp_path, **settings)
     started = await run_agent("agents.github", home=tmp_path, **settings)
     assert (done.code, started.code) == (2, 2)
-    (sentence,) = told(done, "wrong")
+    (sentence,) = done.findings("wrong")
     assert "TLS_" in sentence
     assert sentence in started.err
     assert str(tmp_path) not in sentence
@@ -61,7 +56,7 @@ async def test_doctor_tells_of_a_certificate_that_can_be_used(tmp_path: Path):
     files = Authority().issue("one").files(tmp_path, "one")
     done = await run("doctor", "--json", home=tmp_path, **dict(zip(PAIR, files, strict=True)))
     assert done.code == 0
-    assert [line for line in told(done, "ok") if "HTTPS" in line] == [
+    assert [line for line in done.findings("ok") if "HTTPS" in line] == [
         "TLS_CERT_FILE and TLS_KEY_FILE belong together; `serve` speaks HTTPS"
     ]
 
@@ -79,4 +74,4 @@ async def test_doctor_tells_of_a_certificate_that_clients_refuse_or_soon_will(
     files = Authority().issue("one", (timedelta(days=-60), until)).files(tmp_path, "one")
     done = await run("doctor", "--json", home=tmp_path, **dict(zip(PAIR, files, strict=True)))
     assert done.code == code
-    assert [line for line in told(done, level) if line.startswith(part)]
+    assert [line for line in done.findings(level) if line.startswith(part)]

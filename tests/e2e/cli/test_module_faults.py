@@ -9,7 +9,6 @@ import pytest
 
 from tests.e2e.cli.command import ROOT, Finished, run
 from tests.e2e.cli.fake_package import write_list
-from tests.e2e.cli.test_settings_checked import told
 from tests.e2e.cli.test_up import Scene, both_methods
 
 pytestmark = pytest.mark.processes
@@ -80,7 +79,7 @@ async def test_doctor_calls_a_module_that_cannot_be_imported_wrong(tmp_path):
     (tmp_path / "two.py").write_text("import no_such_package\n")
     agents = str(write_list(tmp_path, two=8009))
     done = await run("doctor", "--json", "--agents-file", agents, home=tmp_path, **environ(tmp_path))
-    wrong = told(done, "wrong")
+    wrong = done.findings("wrong")
     assert done.code == 2
     assert any(f"{tmp_path / 'two.py'}, line 1" in detail for detail in wrong)
 

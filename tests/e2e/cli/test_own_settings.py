@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import httpx
@@ -96,10 +95,6 @@ async def doctor(folder: Path, env: str, supervisor: str = "{}", **environ: str)
     return await run("doctor", "--json", "--agents-file", str(folder / "agents.yaml"), home=folder, **environ)
 
 
-def told(done: Finished, level: str) -> list[str]:
-    return [one["message"] for one in json.loads(done.out) if one["level"] == level]
-
-
 @pytest.mark.long
 async def test_doctor_shows_which_settings_an_agent_has_of_its_own_and_checks_its_model(tmp_path):
     called = Reply(calls=[Call("call_1", "report_status", {"status": "ok"})])
@@ -112,18 +107,18 @@ async def test_doctor_shows_which_settings_an_agent_has_of_its_own_and_checks_it
         double.fail_next(FaultKind.UNAUTHORISED)
         refused = await doctor(tmp_path, env, TEAM_KEY="sk-team-secret")
     assert done.code == 0
-    assert "openai gpt-4.1 answers, calls tools, streams" in told(done, "ok")
+    assert "openai gpt-4.1 answers, calls tools, streams" in done.findings("ok")
     assert refused.code == 2
-    assert any("refused the credentials" in line for line in told(refused, "wrong"))
+    assert any("refused the credentials" in line for line in refused.findings("wrong"))
     names = "LLM_MODEL, LLM_PROVIDER, OPENAI_API_KEY, OPENAI_BASE_URL"
-    assert f"github has its own {names} (agents.yaml)" in told(done, "ok")
-    assert "supervisor has its own CONTEXT_POLICY (agents.yaml)" in told(done, "ok")
-    assert any(line.startswith("github: ") and "gpt-4.1" in line for line in told(done, "ok"))
+    assert f"github has its own {names} (agents.yaml)" in done.findings("ok")
+    assert "supervisor has its own CONTEXT_POLICY (agents.yaml)" in done.findings("ok")
+    assert any(line.startswith("github: ") and "gpt-4.1" in line for line in done.findings("ok"))
     assert "sk-team-secret" not in done.out + done.err
 
     done = await doctor(tmp_path, "{LLM_PROVIDER: openai, LLM_MODEL: gpt-4.1}", OPENAI_API_KEY="")
     assert done.code == 2
-    assert [line.startswith("github: ") and "OPENAI_API_KEY" in line for line in told(done, "wrong")] == [
+    assert [line.startswith("github: ") and "OPENAI_API_KEY" in line for line in done.findings("wrong")] == [
         True
     ]
 
@@ -131,7 +126,7 @@ async def test_doctor_shows_which_settings_an_agent_has_of_its_own_and_checks_it
 async def test_a_wrong_value_names_file_agent_and_setting_and_no_value(tmp_path):
     done = await doctor(tmp_path, "{MAX_CONTEXT_TOKENS: 100, GITHUB_MAX_ITEMS: abc}")
     assert done.code == 2
-    shared, own = told(done, "wrong")
+    shared, own = done.findings("wrong")
     assert shared.startswith("In agents.yaml, env of github: Setting MAX_CONTEXT_TOKENS is wrong")
     assert own.startswith("In agents.yaml, env of github: Setting GITHUB_MAX_ITEMS is wrong")
     assert "abc" not in own
@@ -141,10 +136,10 @@ async def test_a_name_that_no_setting_has_is_told_with_the_one_that_was_meant(tm
     done = await doctor(tmp_path, "{MAX_CONTEXT_TOKEN: 32000, SSL_CERT_FILE: /x}")
     assert done.code == 2
     meant = "did you mean MAX_CONTEXT_TOKENS?"
-    assert told(done, "wrong") == [
+    assert done.findings("wrong") == [
         f"agents.yaml, env of github, sets MAX_CONTEXT_TOKEN, which no setting is called: {meant}"
     ]
-    assert any("SSL_CERT_FILE" in line for line in told(done, "note"))
+    assert any("SSL_CERT_FILE" in line for line in done.findings("note"))
 
 
 async def test_up_refuses_a_wrong_value_of_one_agent_before_anything_is_started(tmp_path):

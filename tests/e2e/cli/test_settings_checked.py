@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli.command import PIPE, Finished, environment, finish, run, run_agent
+from tests.e2e.cli.command import PIPE, environment, finish, run, run_agent
 from tests.e2e.cli.test_up import Scene
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
@@ -26,14 +26,10 @@ WRONG = {
 }
 
 
-def told(done: Finished, level: str) -> list[str]:
-    return [one["message"] for one in json.loads(done.out) if one["level"] == level]
-
-
 async def test_doctor_tells_every_wrong_value_of_every_group_and_agent(tmp_path):
     done = await run("doctor", "--json", home=tmp_path, **WRONG)
     assert done.code == 2
-    wrong = told(done, "wrong")
+    wrong = done.findings("wrong")
     assert {name for name in WRONG if any(name in sentence for sentence in wrong)} == set(WRONG)
     assert len(wrong) == len(WRONG)
     assert not any(value in sentence for value in ("abc", "collector") for sentence in wrong)
@@ -52,7 +48,7 @@ async def test_doctor_tells_every_wrong_value_of_every_group_and_agent(tmp_path)
 @pytest.mark.long
 async def test_doctor_tells_what_values_lack_that_can_be_read_one_by_one(tmp_path, name, settings):
     done = await run("doctor", "--json", home=tmp_path, **settings)
-    assert (done.code, [name in sentence for sentence in told(done, "wrong")]) == (2, [True])
+    assert (done.code, [name in sentence for sentence in done.findings("wrong")]) == (2, [True])
 
 
 SUPERVISOR = "multi_agents.platform_engineer"
@@ -73,7 +69,7 @@ CONTRADICTIONS = [
 async def test_doctor_refuses_what_keeps_an_agent_from_starting(tmp_path, name, settings):
     done = await run("doctor", "--json", home=tmp_path, **settings)
     assert done.code == 2
-    (sentence,) = told(done, "wrong")
+    (sentence,) = done.findings("wrong")
     assert " cannot be started: " in sentence
     assert name in sentence
     assert [path.name for path in tmp_path.iterdir()] == []
@@ -82,7 +78,7 @@ async def test_doctor_refuses_what_keeps_an_agent_from_starting(tmp_path, name, 
 async def test_a_start_is_refused_with_the_sentence_of_doctor(tmp_path):
     settings = {"AUTH_MODE": "oidc"}
     checked = await run("doctor", "--json", home=tmp_path, **settings)
-    (sentence,) = told(checked, "wrong")
+    (sentence,) = checked.findings("wrong")
     started = await run("up", "--port", str(free_port()), home=tmp_path, **settings)
     assert started.code == 2
     assert sentence.partition(" cannot be started: ")[2] in started.err
@@ -93,7 +89,7 @@ async def test_doctor_checks_the_settings_that_one_agent_has_for_itself(tmp_path
         "rag: {module: agents.rag, port: 8002, env: {ENGINE: distributed}}\ngithub: {module: agents.github, port: 8001}\n"
     )
     done = await run("doctor", "--json", "--agents-file", str(tmp_path / "agents.yaml"), home=tmp_path)
-    (sentence,) = told(done, "wrong")
+    (sentence,) = done.findings("wrong")
     assert sentence.startswith("rag cannot be started: ENGINE=distributed needs DATABASE_URL")
 
 
@@ -129,19 +125,19 @@ async def test_doctor_refuses_a_misspelt_name_in_the_env_file_and_says_what_was_
     )
     done = await run("doctor", "--json", home=tmp_path)
     assert done.code == 2
-    assert told(done, "wrong") == [
+    assert done.findings("wrong") == [
         ".env sets LLM_PROVDIER, which no setting is called: did you mean LLM_PROVIDER?",
         ".env sets rag_sources, which no setting is called: did you mean RAG_SOURCES?",
         ".env sets RAG_NONSENSE, which no setting is called.",
     ]
-    assert any(".env sets SSL_CERT_FILE" in sentence for sentence in told(done, "note"))
+    assert any(".env sets SSL_CERT_FILE" in sentence for sentence in done.findings("note"))
 
 
 async def test_doctor_notes_a_misspelt_name_in_the_environment_and_leaves_those_of_others_alone(tmp_path):
     others = {"LOGNAME": "me", "GITHUB_ACTIONS": "true", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}
     done = await run("doctor", "--json", home=tmp_path, LLM_PROVIDR="openai", GITHUB_TOKENS="x", **others)
     assert done.code == 0
-    names = [sentence for sentence in told(done, "note") if "which no setting is called" in sentence]
+    names = [sentence for sentence in done.findings("note") if "which no setting is called" in sentence]
     assert names == [
         "The environment sets GITHUB_TOKENS, which no setting is called: did you mean GITHUB_TOKEN?",
         "The environment sets LLM_PROVIDR, which no setting is called: did you mean LLM_PROVIDER?",
@@ -151,7 +147,7 @@ async def test_doctor_notes_a_misspelt_name_in_the_environment_and_leaves_those_
 async def test_doctor_says_that_a_key_alone_switches_no_model_on(tmp_path):
     done = await run("doctor", "--json", home=tmp_path, OPENAI_API_KEY="secret-key")
     assert done.code == 0
-    assert any("OPENAI_API_KEY is set and not used" in sentence for sentence in told(done, "note"))
+    assert any("OPENAI_API_KEY is set and not used" in sentence for sentence in done.findings("note"))
     assert "secret-key" not in done.out
 
 
@@ -171,7 +167,7 @@ TOLD = "The file .env sets GITHUB_TOKEN on the lines 1 and 4: the last one count
 async def test_doctor_notes_a_name_that_the_env_file_sets_twice_and_shows_no_value(tmp_path):
     (tmp_path / ".env").write_text(TWICE)
     done = await run("doctor", "--json", home=tmp_path)
-    assert TOLD in told(done, "note")
+    assert TOLD in done.findings("note")
     assert "secret" not in done.out
 
 
@@ -263,7 +259,7 @@ async def test_doctor_tells_the_line_that_cannot_be_read_and_never_a_value(tmp_p
     (tmp_path / ".env").write_text(f"LOG_LEVEL=info\n\n  \n{line}\n")
     done = await run("doctor", "--json", home=tmp_path)
     assert done.code == 2
-    (sentence,) = told(done, "wrong")
+    (sentence,) = done.findings("wrong")
     assert sentence.startswith(f"Line 4 of the file .env cannot be read: {why}")
     assert "secret" not in done.out + done.err
 
@@ -272,7 +268,7 @@ async def test_an_env_file_of_another_editor_is_read(tmp_path):
     (tmp_path / ".env").write_bytes("\ufeffLLM_TEMPERATURE=hot\r\nLOG_LEVEL=loud\r\n".encode())
     done = await run("doctor", "--json", home=tmp_path)
     assert done.code == 2
-    assert len(told(done, "wrong")) == 2
+    assert len(done.findings("wrong")) == 2
 
 
 async def test_an_agents_module_whose_settings_cannot_be_read_is_told(tmp_path):
@@ -286,4 +282,4 @@ async def test_an_agents_module_whose_settings_cannot_be_read_is_told(tmp_path):
         PYTHONPATH=f"{Path(__file__).parents[3]}:{tmp_path}",
     )  # fmt: skip
     assert done.code == 2
-    assert told(done, "wrong") == ["The settings of broken_agent cannot be read: ModuleNotFoundError."]
+    assert done.findings("wrong") == ["The settings of broken_agent cannot be read: ModuleNotFoundError."]

@@ -18,6 +18,7 @@ from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.attacks.agentdojo import SUITES, WORDINGS, attacks
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
+from tests.e2e.delegation.obedient import SECRET, commenting
 from tests.e2e.delegation.teams import model, supervising, writing_to
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -29,11 +30,9 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).resolve().parents[3]
-SECRET = "the-private-plan-of-octocat"
 ASKS_FOREIGN = "May I ask the agent weather"
 ASKS_POST = "May I call the tool post"
 ASKS_GITHUB = "octocat/hello-world"
-COMMENT = {"owner": "octocat", "repo": "hello-world", "number": 1, "body": SECRET}
 
 
 @dataclass
@@ -73,16 +72,6 @@ def mcp(folder: Path, text: str) -> Mapping[str, str]:
     return {"MCP_SERVERS": json.dumps({"board": server}), "MCP_START_SECONDS": "60"}
 
 
-def writing(messages: Sequence[Any]) -> Any:
-    """The GitHub agent's model: reads the issue, and comments whatever it then reads."""
-    last = messages[-1]
-    if last.type == "human" and "Show" in str(last.content):
-        return calls(call("get_issue", f"g{len(messages)}", owner="octocat", repo="hello-world", number=1))
-    if last.type == "tool" and "not sent" in str(last.content):
-        return "It was not sent."
-    return calls(call("comment_on_issue", f"c{len(messages)}", **COMMENT))
-
-
 def obeying(*reads: Any) -> Any:
     """A supervisor's model that reads, and then tells everybody what it has read."""
 
@@ -112,7 +101,7 @@ async def scene(folder: Path, texts: Sequence[str], script: Any, *, github: bool
         if github:
             double = stack.enter_context(run_github_server(pulls=2, issue_text=text))
             urls["github"] = await stack.enter_async_context(
-                running_agent(GitHubAgent, environ=writing_to(double), model=model(writing))
+                running_agent(GitHubAgent, environ=writing_to(double), model=model(commenting))
             )
         settings = {"SUB_AGENTS_SHARES": "github=results,weather=nothing"} if github else {}
         url = await stack.enter_async_context(

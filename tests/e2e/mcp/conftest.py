@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.preloaded import process as preloaded
+from tests.provider import aws_credentials, double, running_double
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
@@ -20,6 +21,8 @@ from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent
 from utils.mcp.servers import McpServers
 from utils.testing.scripted_model import ScriptedModel
+
+__all__ = ["aws_credentials", "double", "running_double"]
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON, *ATTACHED = preloaded.attaching()

@@ -13,21 +13,17 @@ from tests.e2e.mcp.conftest import ATTACHED, STDIO, Plain
 from utils.events import Completed
 from utils.llm.factory import create_chat_model
 from utils.messages.results import ToolProblem, parse_result
-from utils.settings import LLMSettings
+from utils.settings import LLMSettings, ModelProvider
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
+from utils.testing.strict_provider import StrictProvider
 
 ODD: dict[str, Any] = {"odd": {**STDIO, "args": [*ATTACHED, "-m", "tests.e2e.mcp.oddities"]}}
 UNUSABLE = {
     "dangling": 'the schema of its arguments refers to "#/$defs/Nope", which it does not contain',
     "elsewhere": 'the schema of its arguments refers to "https://example.com/schema.json", which it does not contain',
 }
-KEYS = {
-    "openai": {"OPENAI_API_KEY": "k"},
-    "anthropic": {"ANTHROPIC_API_KEY": "k"},
-    "aws-bedrock": {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "k"},
-    "google-gemini": {"GOOGLE_API_KEY": "k"},
-}
+PROVIDERS = [one.value for one in ModelProvider if one is not ModelProvider.EMBEDDED]
 
 
 async def told(talk: Any, tool: str, **arguments: Any) -> str:
@@ -72,13 +68,18 @@ async def test_readiness_and_the_card_tell_which_tools_cannot_be_used_and_why():
     assert "dangling" not in skill["description"]
 
 
-@pytest.mark.parametrize("provider", KEYS)
-async def test_the_tools_that_are_left_can_be_sent_to_every_provider(talk, provider: str):
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_every_provider_takes_a_request_with_the_tools_that_are_left(
+    talk: Any, double: StrictProvider, provider: str
+) -> None:
     chat = await talk(ODD, "Hello.")
     await chat.ask()
-    environ = {"LLM_PROVIDER": provider, "LLM_MODEL": "anthropic.claude-sonnet-4", **KEYS[provider]}
-    model = create_chat_model(LLMSettings.load(environ))
-    model.bind_tools([tool for tool in chat.agent._built.tools if tool.name.startswith("odd_")])
+    left = [tool for tool in chat.agent._built.tools if tool.name.startswith("odd_")]
+    model = create_chat_model(LLMSettings.load(double.environment(provider)))
+    await model.bind_tools(left).ainvoke("Hello.")
+    assert double.rejections == []
+    (request,) = double.requests
+    assert {tool.name for tool in request.tools} == {tool.name for tool in left}
 
 
 async def test_a_server_gets_its_own_names_of_arguments(talk):

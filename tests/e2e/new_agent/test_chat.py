@@ -13,7 +13,7 @@ import yaml
 from agents.template.agent import TemplateAgent
 from multi_agents.cli.commands.agents_file import _add, add_agent
 from multi_agents.cli.errors import UsageError
-from multi_agents.cli.service.agents import Target, look_at
+from multi_agents.cli.service.agents import AgentTarget, look_at
 from tests.e2e.delegation.hostile import hostile
 from tests.e2e.delegation.test_unusable_cards import silent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
@@ -97,7 +97,7 @@ async def test_an_agent_is_added_by_the_whole_address_of_its_card(tmp_path):
         address = f"{agent.url}/.well-known/agent-card.json?assistant_id=7"
         assert await _add("far", address, file, force=False) == 0
         assert [entry.url for entry in load_agents_file(file)] == [address]
-        assert (await look_at(Target("far", address))).health == "ready"
+        assert (await look_at(AgentTarget("far", address))).health == "ready"
 
 
 async def test_an_agent_that_offers_grpc_alone_is_refused_and_its_row_says_why(tmp_path):
@@ -109,7 +109,7 @@ async def test_an_agent_that_offers_grpc_alone_is_refused_and_its_row_says_why(t
         ]
         with pytest.raises(UsageError, match="It offers GRPC alone"):
             await _add("far", agent.url, file, force=True)
-        row = await look_at(Target("far", agent.url))
+        row = await look_at(AgentTarget("far", agent.url))
     assert file.read_text() == "# mine\n"
     assert (row.health, row.detail[:22]) == ("not ready", "It offers GRPC alone; ")
 

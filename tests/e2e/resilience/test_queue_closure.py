@@ -16,12 +16,12 @@ from multi_agents.platform_engineer.access import Access
 from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
 from tests.e2e.wire.agents import card
 from tests.e2e.wire.wiring import HEADERS, message, state
+from tests.support.task_logs import memory_log
 from tests.unit.tasks.faulty_store import FaultyStore
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.a2a_common.server.task_logs import memory_log
 from utils.a2a_common.tasks.log import TaskLog
 from utils.events import AgentEvent, Completed, TextDelta, ToolStarted
 from utils.observability import catalogue

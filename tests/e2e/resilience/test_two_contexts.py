@@ -21,13 +21,13 @@ from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
 from tests.e2e.wire.agents import card
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import message
+from tests.support.task_logs import memory_log
 from utils.a2a_common import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, USAGE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.a2a_common.server.task_logs import memory_log
 from utils.events import Usage
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

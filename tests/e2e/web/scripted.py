@@ -15,9 +15,9 @@ from google.protobuf.json_format import ParseDict
 
 from tests.e2e.web.threaded import in_thread
 from tests.e2e.wire.agents import card
+from tests.support.task_logs import memory_log
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.a2a_common.server.task_logs import memory_log
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 

@@ -8,7 +8,7 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import message, serving, state
-from utils.a2a_common.server.task_logs import memory_log, sqlite_log
+from tests.support.task_logs import memory_log, sqlite_log
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_store import Write

@@ -25,7 +25,7 @@ from utils.a2a_common.server.push_body import Notification
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
 from utils.auth.token_endpoint import posted_form
-from utils.llm.server_window import server_window
+from utils.llm import server_window as server_window_module
 from utils.net.bounded import LARGEST_BODY, MIB, PIECE, AnswerTooLarge, Bound
 from utils.net.fetch import fetch_file
 from utils.settings import LLMSettings
@@ -150,11 +150,12 @@ async def test_such_a_body_of_a_webhook_is_not_read(server, memory):
     assert memory() < MOST_MEMORY
 
 
-async def test_a_model_server_that_sends_such_a_body_says_nothing_of_its_window(server, memory):
+async def test_a_model_server_that_sends_such_a_body_says_nothing_of_its_window(server, memory, monkeypatch):
     settings = LLMSettings.load(
         {"LLM_PROVIDER": "openai-compatible", "OPENAI_BASE_URL": f"{server}/v1", "LLM_MODEL": "m"}
     )
-    assert await server_window(settings, 60) is None
+    monkeypatch.setattr(server_window_module, "ASK_SECONDS", 60)
+    assert await server_window_module.server_window(settings) is None
     assert memory() < 4 * MOST_MEMORY  # it is asked four things at once
 
 

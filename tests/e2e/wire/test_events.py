@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.wire.agents import Scripted, card, echo
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
+from tests.support.task_logs import memory_log
 from utils.a2a_common.execution import response_stream
 from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 from utils.a2a_common.protocol.extensions import (
@@ -27,7 +28,6 @@ from utils.a2a_common.protocol.extensions import (
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
 from utils.a2a_common.server.card import build_card
-from utils.a2a_common.server.task_logs import memory_log
 from utils.events import (
     Activity,
     AgentEvent,

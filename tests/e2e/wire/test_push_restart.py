@@ -20,9 +20,9 @@ from tests.e2e.wire.test_life_cycle import Gate, ask
 from tests.e2e.wire.test_push import PRIVATE, Hook, listening, send_with
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, Wire, serving, state
+from tests.support.task_logs import sqlite_log
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.server.push_store import SqlitePushConfigs
-from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence.runs import SqliteRuns
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls

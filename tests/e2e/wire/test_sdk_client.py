@@ -23,8 +23,8 @@ from a2a.types.a2a_pb2 import (
 )
 
 from tests.e2e.wire.agents import Scripted, card, echo
+from tests.support.task_logs import memory_log
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.a2a_common.server.task_logs import memory_log
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 

@@ -7,7 +7,7 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.wiring import serving, state
-from utils.a2a_common.server.task_logs import sqlite_log
+from tests.support.task_logs import sqlite_log
 
 
 async def test_a_task_and_its_artifacts_are_there_after_a_restart(tmp_path):

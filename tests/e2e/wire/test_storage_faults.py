@@ -15,17 +15,17 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
+from tests.support.task_logs import sqlite_log
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence import database, write_probe
 from utils.persistence.task_log_sqlite import NOT_WRITTEN
-from utils.persistence.task_log_store import Kind
+from utils.persistence.task_log_store import RecordKind
 
 PIECES = 26
 BEFORE, WITHIN = 5, 12
 """Pieces of an answer before the fault, and up to its end."""
 
-_CHUNKS = f"SELECT count(*) FROM task_events WHERE kind IN ({Kind.ARTIFACT:d}, {Kind.CHUNK:d})"
+_CHUNKS = f"SELECT count(*) FROM task_events WHERE kind IN ({RecordKind.ARTIFACT:d}, {RecordKind.CHUNK:d})"
 
 BRIM = 500
 """Pages that a file may have which is to be filled."""

@@ -25,10 +25,10 @@ from structlog.testing import capture_logs
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
+from tests.support.task_logs import sqlite_log
 from utils.a2a_common.handler.message_rules import MAX_PARTS
 from utils.a2a_common.protocol.json_values import MAX_NESTING, MAX_VALUES
 from utils.a2a_common.protocol.owner import owner_of
-from utils.a2a_common.server.task_logs import sqlite_log
 
 VERSION = (("a2a-version", "1.0"),)
 NOT_NUMBERS = (math.nan, math.inf, -math.inf)

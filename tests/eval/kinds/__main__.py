@@ -19,7 +19,7 @@ from agents.rag.ingest.questions import read_questions
 from tests.eval.blind.question import read_set
 from tests.eval.routing_tools import tools_of
 from utils.embeddings import Embedder, create_embedder
-from utils.llm.offline.kinds import WEIGHTS, Kind, features, kinds_of
+from utils.llm.offline.kinds import WEIGHTS, RequestKind, features, kinds_of
 from utils.settings import EmbeddingSettings
 
 HERE = Path(__file__).parent
@@ -40,7 +40,7 @@ SMOOTH = 0.05
 """Share of a label that the other kinds have: some sentences are labelled wrong."""
 
 Floats = NDArray[np.float64]
-Labelled = tuple[str, Kind]
+Labelled = tuple[str, RequestKind]
 
 
 def sentences() -> list[Labelled]:
@@ -51,43 +51,43 @@ def sentences() -> list[Labelled]:
 def written() -> list[Labelled]:
     """The sentences beside this file."""
     lines = (line for path in sorted(HERE.glob("*.tsv")) for line in path.read_text("utf-8").splitlines())
-    return [(text, Kind(kind)) for kind, _, text in (line.partition("\t") for line in lines)]
+    return [(text, RequestKind(kind)) for kind, _, text in (line.partition("\t") for line in lines)]
 
 
-def measured() -> Iterator[tuple[str, str, Kind]]:
+def measured() -> Iterator[tuple[str, str, RequestKind]]:
     """The questions of the blind sets that are of one kind, with their ids."""
-    known = {kind.value for kind in Kind}
+    known = {kind.value for kind in RequestKind}
     for path in sorted(SETS.glob("set*.yaml")):
         if path.stem.count(".") == 0:
             for each in read_set(path):
                 if each.kind in known and len(each.turns) == 1:
-                    yield each.id, each.turns[0], Kind(each.kind)
+                    yield each.id, each.turns[0], RequestKind(each.kind)
 
 
 def _questions() -> list[Labelled]:
     pages = read_questions().values()
-    return [(text, Kind.DOCUMENTS) for page in pages for asked in page.values() for text in asked]
+    return [(text, RequestKind.DOCUMENTS) for page in pages for asked in page.values() for text in asked]
 
 
 def _examples() -> list[Labelled]:
     return [
-        (text, Kind.CHANGE if (tool.metadata or {}).get("changes") else Kind.GITHUB)
+        (text, RequestKind.CHANGE if (tool.metadata or {}).get("changes") else RequestKind.GITHUB)
         for tool in tools_of("github")
         for text in (tool.metadata or {}).get("examples", [])
     ]
 
 
-def learn(inputs: Floats, kinds: Sequence[Kind], seed: int) -> list[Floats]:
+def learn(inputs: Floats, kinds: Sequence[RequestKind], seed: int) -> list[Floats]:
     """One network: the matrix and offsets of its hidden layer and of its output. Adam with decoupled decay."""
     random_ = np.random.default_rng(seed)
-    wanted = np.eye(len(Kind))[[list(Kind).index(kind) for kind in kinds]]
-    wanted = wanted * (1 - SMOOTH) + SMOOTH / len(Kind)
+    wanted = np.eye(len(RequestKind))[[list(RequestKind).index(kind) for kind in kinds]]
+    wanted = wanted * (1 - SMOOTH) + SMOOTH / len(RequestKind)
     width = inputs.shape[1]
     weights = [
         random_.normal(0, 3 / np.sqrt(width), (width, HIDDEN)),
         np.zeros(HIDDEN),
-        random_.normal(0, 0.3, (HIDDEN, len(Kind))),
-        np.zeros(len(Kind)),
+        random_.normal(0, 0.3, (HIDDEN, len(RequestKind))),
+        np.zeros(len(RequestKind)),
     ]
     means, squares = ([np.zeros_like(each) for each in weights] for _ in range(2))
     step = 0
@@ -136,7 +136,7 @@ def as_text(weights: Sequence[Floats]) -> str:
 
 def report(embedder: Embedder | None) -> str:
     """How many of each kind are told right, and which are not."""
-    right: dict[Kind, list[bool]] = {kind: [] for kind in Kind}
+    right: dict[RequestKind, list[bool]] = {kind: [] for kind in RequestKind}
     wrong = []
     for id_, text, kind in measured():
         shares = kinds_of(text, embedder)

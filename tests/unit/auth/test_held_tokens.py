@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.clock import Clock
 from utils.auth.credential import keep_credential, take_credential
 from utils.auth.exchange import Exchanged, Lack, NotExchanged
 from utils.auth.held_tokens import HeldTokens
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def lacking(held: HeldTokens, task: str, agent: str) -> Lack:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.auth.keys import rsa_key
 from tests.e2e.auth.provider import GOOD, Provider, provider
+from tests.support.clock import Clock
 from utils.auth.api_keys import KeyFile
 from utils.auth.authenticator import UNCHECKED, Authenticator
 from utils.auth.jwks import FRESH_SECONDS, RETRY_SECONDS, STALE_SECONDS
@@ -18,16 +19,6 @@ from utils.auth.service_tokens import ServiceTokens, new_private_key
 from utils.auth.settings import AuthSettings
 
 pytestmark = pytest.mark.listens
-
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @asynccontextmanager

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.support.clock import Clock
 from utils.a2a_common.client.absence import Absence
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_an_agent_is_expected_back_for_a_while_after_it_was_missed_and_not_longer() -> None:

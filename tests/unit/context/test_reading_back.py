@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.artifacts import MemoryArtifactStore
 from tests.unit.context.conversations import COUNTER, human, long_talk
 from utils.context import tools
 from utils.context.compaction import Compaction
 from utils.context.grep import grep_lines
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import standard
-from utils.context.search import bm25, passages_of
+from utils.context.search import LONGEST_PASSAGE, bm25, passages_of
 from utils.context.tools import PAGE, Room, context_tools, found_text, hidden, page_of
-from utils.persistence.artifacts import MemoryArtifactStore, SqliteArtifactStore
+from utils.persistence.artifacts import SqliteArtifactStore
 
 
 @pytest.fixture(params=["sqlite", "memory"])
@@ -139,7 +140,7 @@ def test_bm25_ranks_the_rare_word_over_the_common_one():
 
 
 def test_long_paragraphs_are_searched_in_parts():
-    assert all(len(p) <= 700 for p in passages_of("A sentence of some length. " * 200))
+    assert all(len(p) <= LONGEST_PASSAGE for p in passages_of("A sentence of some length. " * 200))
 
 
 def test_recall_gives_as_many_short_passages_as_a_page_has_room_for_and_of_equals_the_later():

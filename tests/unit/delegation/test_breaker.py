@@ -6,18 +6,11 @@ import asyncio
 
 import pytest
 
+from tests.support.clock import Clock
 from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.observability.metrics import process_metrics
 from utils.resilience.breaker import Breaker
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def tripped(clock: Clock) -> Breaker:

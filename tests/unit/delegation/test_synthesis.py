@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from multi_agents.platform_engineer.synthesis import ALL_RESULTS, synthesis_prompt
-from utils.a2a_common.graph.found_results import LONGEST_SHOWN, Found, answer_from, found_in_turn
+from utils.a2a_common.graph.found_results import LONGEST_SHOWN, FoundResult, answer_from, found_in_turn
 from utils.messages.results import ToolProblem, dump_result
 from utils.testing.scripted_model import call
 
@@ -77,17 +77,17 @@ def test_only_results_of_this_turn_are_found_and_failures_are_told_apart() -> No
         *delegated("words", "Explain b", PROBLEM, "c2"),
     ]
     assert found_in_turn(messages) == [
-        Found("keys", "What is a?", "a is 1"),
-        Found("words", "Explain b", "The words agent is away.", failed=True),
+        FoundResult("keys", "What is a?", "a is 1"),
+        FoundResult("words", "Explain b", "The words agent is away.", failed=True),
     ]
     assert "words was asked: Explain b\nIt failed: The words agent is away." in synthesis_prompt(messages, 3)
 
 
 def test_the_answer_without_a_model_tells_why_shows_every_result_and_what_failed() -> None:
     found = [
-        Found("keys", "What is a?", "a is 1"),
-        Found("words", "Explain b", "The words agent is away.", failed=True),
-        Found("docs", "", "z" * (LONGEST_SHOWN + 1)),
+        FoundResult("keys", "What is a?", "a is 1"),
+        FoundResult("words", "Explain b", "The words agent is away.", failed=True),
+        FoundResult("docs", "", "z" * (LONGEST_SHOWN + 1)),
     ]
     text = answer_from(found, "The model provider cannot be reached.")
     assert text.startswith("The answer could not be put together. The model provider cannot be reached. ")

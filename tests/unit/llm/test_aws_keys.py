@@ -28,13 +28,14 @@ def no_keys(monkeypatch, tmp_path):
 
 
 @pytest.mark.listens
-async def test_a_chat_on_bedrock_is_signed_with_the_keys_of_a_file(double, no_keys, tmp_path):
+async def test_a_chat_on_bedrock_is_signed_with_the_keys_of_a_file(double, no_keys, tmp_path, monkeypatch):
     given = double.environment("aws-bedrock") | {
         "AWS_ACCESS_KEY_ID": "AKIAOFTHEFILE", "AWS_SESSION_TOKEN": "token-of-the-file",
     }  # fmt: skip
     (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     double.reset(lambda _: Reply("Hello."))
-    model = create_chat_model(LLMSettings.load(process_environment(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    model = create_chat_model(LLMSettings.load(process_environment()))
 
     answer = await model.ainvoke("Hi")
 

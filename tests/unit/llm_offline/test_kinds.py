@@ -7,7 +7,7 @@ from tests.eval import routing
 from tests.eval.kinds.__main__ import as_text, joined, learn, measured, written
 from utils.embeddings.minilm import MiniLmEmbedder
 from utils.llm.offline import kinds
-from utils.llm.offline.kinds import Kind, kinds_of
+from utils.llm.offline.kinds import RequestKind, kinds_of
 
 FEW = 5
 """Words of a sentence that two people may well write alike: "address already in use :8000"."""
@@ -26,14 +26,14 @@ def _told(text, embedder):
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Which folder holds the conversations after a reboot?", Kind.DOCUMENTS),
-        ("how would one shut the merge button off for the agent", Kind.DOCUMENTS),
-        ("anything red on acme/rocket since lunch", Kind.GITHUB),
-        ("which labels does #12 of acme/rocket carry", Kind.GITHUB),
-        ("acme/rocket #12 can go, shut it please", Kind.CHANGE),
-        ("stick a thumbs up on pull request 9 of acme/rocket", Kind.CHANGE),
-        ("book a flight to Oslo for the two of us", Kind.OUTSIDE),
-        ("cheers, you made my evening", Kind.TALK),
+        ("Which folder holds the conversations after a reboot?", RequestKind.DOCUMENTS),
+        ("how would one shut the merge button off for the agent", RequestKind.DOCUMENTS),
+        ("anything red on acme/rocket since lunch", RequestKind.GITHUB),
+        ("which labels does #12 of acme/rocket carry", RequestKind.GITHUB),
+        ("acme/rocket #12 can go, shut it please", RequestKind.CHANGE),
+        ("stick a thumbs up on pull request 9 of acme/rocket", RequestKind.CHANGE),
+        ("book a flight to Oslo for the two of us", RequestKind.OUTSIDE),
+        ("cheers, you made my evening", RequestKind.TALK),
     ],
 )
 def test_a_request_is_told_by_what_it_means(embedder, text, kind):
@@ -62,7 +62,7 @@ def test_shares_add_up_to_one_and_are_none_for_vectors_of_another_model(embedder
 
 def test_what_is_learnt_is_read_back_from_its_text(tmp_path, monkeypatch, embedder):
     random = np.random.default_rng(3)
-    wanted = [list(Kind)[at % 5] for at in range(200)]
+    wanted = [list(RequestKind)[at % 5] for at in range(200)]
     inputs = random.normal(size=(200, 389)) + [
         [10.0 * (column == at % 5) for column in range(389)] for at in range(200)
     ]

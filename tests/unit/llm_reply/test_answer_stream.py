@@ -2,20 +2,13 @@
 
 import pytest
 
+from tests.support.clock import Clock
 from utils.llm.reply.answer_stream import LONGEST_HOLD, AnswerStream
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.mark.parametrize("text", ['{"name": "replica', "```json\n[", "<tool", "write"])
 def test_what_may_become_a_call_is_held_back_for_two_seconds_at_most(text):
-    clock = Clock()
+    clock = Clock(0)
     stream = AnswerStream({"write"}, clock)
     assert stream.feed(text).text == ""
     clock.now = LONGEST_HOLD
@@ -24,7 +17,7 @@ def test_what_may_become_a_call_is_held_back_for_two_seconds_at_most(text):
 
 
 def test_a_text_that_names_a_tool_and_its_arguments_is_held_back_until_its_end():
-    clock = Clock()
+    clock = Clock(0)
     stream = AnswerStream({"write"}, clock)
     stream.feed('{"name": "write", "arguments": {"line": ')
     clock.now = 60

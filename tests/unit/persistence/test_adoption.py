@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.persistence.adoption import Heir, moves, planned
+from utils.persistence.adoption import Heir, planned, planned_moves
 
 HEIR = Heir('["", ""]', '["", "api-key ann"]', "api-key ann", "", lambda owner, context: f"{owner} {context}")
 
@@ -16,7 +16,7 @@ def test_a_conversation_stays_where_a_turn_has_not_ended_or_the_id_is_taken() ->
 
 
 def test_the_tasks_are_moved_last_so_that_a_run_that_was_killed_is_done_again() -> None:
-    found = moves(planned(HEIR, [("1", "a", HEIR.before), ("2", "b", HEIR.before)], set()), HEIR)
+    found = planned_moves(planned(HEIR, [("1", "a", HEIR.before), ("2", "b", HEIR.before)], set()), HEIR)
     files = [move.table.file for move in found]
     assert files[-1] == "tasks.sqlite"
     assert files.index("tasks.sqlite") == len(files) - files.count("tasks.sqlite")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from utils.a2a_common.server.adopt_command import heirs_at
-from utils.persistence.adoption import Elsewhere
+from utils.persistence.adoption import ContextsElsewhere
 
-KNOWN = Elsewhere({"github": ["theirs"]}, {"github": ["another's"]})
+KNOWN = ContextsElsewhere({"github": ["theirs"]}, {"github": ["another's"]})
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ KNOWN = Elsewhere({"github": ["theirs"]}, {"github": ["another's"]})
         ("acme", KNOWN, {'["acme", ""]': ["theirs", "asked directly"], '["", ""]': ["theirs"]}),
         (
             "acme",
-            Elsewhere({"rag": ["theirs"]}, {}),
+            ContextsElsewhere({"rag": ["theirs"]}, {}),
             {'["acme", ""]': ["theirs", "another's", "asked directly"]},
         ),
     ],
 )
 def test_what_the_supervisor_asked_for_others_stays(
-    tenant: str, elsewhere: Elsewhere | None, expected: dict[str, list[str]]
+    tenant: str, elsewhere: ContextsElsewhere | None, expected: dict[str, list[str]]
 ) -> None:
     heirs = heirs_at("github", "issuer ann", tenant, elsewhere)
     contexts = ["theirs", "another's", "asked directly"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.persistence.sizes import in_words, sizes_of_files, told
+from utils.persistence.sizes import in_words, sizes_of_files, summary_of
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_a_file_counts_with_its_log_and_other_files_do_not(tmp_path: Path) -> No
     (tmp_path / "cards.json").write_bytes(b"x" * 9_000)
     sizes = sizes_of_files(tmp_path)
     assert sizes == {"tasks": 5_000, "index": 1}
-    assert told(sizes) == "5.0 kB (tasks 5.0 kB, index 1 bytes)"
+    assert summary_of(sizes) == "5.0 kB (tasks 5.0 kB, index 1 bytes)"

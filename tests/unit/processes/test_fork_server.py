@@ -22,7 +22,7 @@ from utils.processes import fork_client
 from utils.processes.adoption import AdoptedProcess, can_adopt
 from utils.processes.agent_module import EXIT_NOT_LOADED
 from utils.processes.fork_client import ForkServer, ForkServerGone
-from utils.processes.request import Target
+from utils.processes.request import ProcessTarget
 from utils.testing.live_server import loopback_socket
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,7 +54,7 @@ class Scene:
     async def fork(self, code: str, *arguments: str, name: str = "job", **environ: str) -> AdoptedProcess:
         (self.folder / f"{name}.py").write_text(code)
         with self.output(name).open("ab") as output:
-            return await self.server.fork(Target(name, arguments, self.environ | environ), output)
+            return await self.server.fork(ProcessTarget(name, arguments, self.environ | environ), output)
 
     async def told(self, *arguments: str, **environ: str) -> dict[str, Any]:
         process = await self.fork(TOLD, *arguments, **environ)
@@ -157,12 +157,12 @@ async def test_killing_one_forked_process_or_the_fork_server_leaves_the_others_a
 CLIENT = """
 import asyncio, os, sys
 from utils.processes.fork_client import ForkServer
-from utils.processes.request import Target
+from utils.processes.request import ProcessTarget
 from utils.testing.live_server import loopback_socket
 
 async def main():
     server = await ForkServer.start([], os.environ, sys.stderr.buffer)
-    process = await server.fork(Target("waits", (), os.environ), sys.stderr.buffer)
+    process = await server.fork(ProcessTarget("waits", (), os.environ), sys.stderr.buffer)
     print(server.pid, process.pid, flush=True)
     await asyncio.Event().wait()
 

@@ -8,12 +8,12 @@ from benchmarks.simulate.takeovers import Takeovers, watched
 from tests.unit.tasks.events import FAILED, task
 from utils.a2a_common.tasks.stored_form import row_of
 from utils.persistence.task_log_memory import MemoryTaskLogStore
-from utils.persistence.task_log_store import Kind, Record, Write, WriteRefused
+from utils.persistence.task_log_store import Record, RecordKind, Write, WriteRefused
 
 
 def write(attempt: int, *, after: int | None, sequence: int = 1) -> Write:
     head = task(state=FAILED) if after is None else task()
-    record = Record(sequence, Kind.STATUS, b"")
+    record = Record(sequence, RecordKind.STATUS, b"")
     return Write("t", "ann", attempt, after, (record,), row_of(head, "ann", sequence))
 
 

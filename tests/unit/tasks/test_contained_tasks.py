@@ -49,7 +49,7 @@ def test_a_task_that_leaves_ends_alone_and_is_logged(loop, work, kind):
 
     with capture_logs() as logs:
         assert isinstance(run(loop, main), kind)
-    (told,) = [each for each in logs if each["event"] == "task.left"]
+    (told,) = [each for each in logs if each["event"] == "task.exit_contained"]
     assert (told["log_level"], told["task"]) == ("error", work.__name__)
 
 

@@ -73,7 +73,7 @@ async def test_a_task_that_was_cut_off_is_found_to_be_ended(log):
 
 
 async def test_a_task_that_cannot_be_read_has_a_stand_in_in_the_list(log):
-    page = await log.list(ListTasksRequest(), OWNER)
+    page = await log.page(ListTasksRequest(), OWNER)
     assert [task.id for task in page.tasks] == ["unreadable", "cut-off", "asking", "completed"]
     assert page.tasks[0].status.state == TaskState.TASK_STATE_COMPLETED
     with pytest.raises(UnsupportedOperationError):

@@ -40,7 +40,7 @@ async def ended(log: TaskLog, task_id: str, *, history: int = 0, artifact: int =
 async def pages(log: TaskLog, asked: ListTasksRequest) -> list[ListTasksResponse]:
     found: list[ListTasksResponse] = []
     while not found or asked.page_token:
-        found.append(await log.list(asked, "ann"))
+        found.append(await log.page(asked, "ann"))
         asked.page_token = found[-1].next_page_token
     return found
 

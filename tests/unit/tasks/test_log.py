@@ -303,7 +303,7 @@ async def test_a_task_whose_first_write_was_stored_unheard_is_read_with_its_end(
     store.unanswered = store.blind = False
     store.failing.add("*")
     if asks == "list":
-        assert [each.status.state for each in (await log.list(ListTasksRequest(), "ann")).tasks] == [FAILED]
+        assert [each.status.state for each in (await log.page(ListTasksRequest(), "ann")).tasks] == [FAILED]
     elif asks == "read":
         last = (await everything(log))[-1].event
         assert isinstance(last, TaskStatusUpdateEvent)

@@ -157,7 +157,7 @@ async def test_a_lock_longer_than_that_fails_each_task_with_a_sentence_and_their
         answers.go_on()
         await answers.over()
         assert {await check(log, task_id) for task_id in TASKS} == {FAILED}
-        page = await log.list(ListTasksRequest(), "ann")
+        page = await log.page(ListTasksRequest(), "ann")
         assert {shown.status.state for shown in page.tasks} == {FAILED}
         with pytest.raises(StorageError):
             await log.claim("t0", "ann")
@@ -232,9 +232,9 @@ async def test_two_damaged_pages_cost_the_task_that_they_held_and_no_other(path)
     with pytest.raises(StorageError):
         async for _ in log.read("t3", "ann"):
             pass
-    page = await log.list(ListTasksRequest(), "ann")
+    page = await log.page(ListTasksRequest(), "ann")
     assert {shown.status.state for shown in page.tasks} == {COMPLETED}
-    page = await log.list(ListTasksRequest(include_artifacts=True), "ann")
+    page = await log.page(ListTasksRequest(include_artifacts=True), "ann")
     told = {
         shown.id: "".join(part.text for each in shown.artifacts for part in each.parts)
         for shown in page.tasks
@@ -276,7 +276,7 @@ async def test_a_damaged_page_of_tasks_costs_a_list_those_that_stood_on_it_alone
     asked.page_size = 7
     listed: list[Task] = []
     while not listed or asked.page_token:
-        page = await log.list(asked, "ann")
+        page = await log.page(asked, "ann")
         listed += page.tasks
         asked.page_token = page.next_page_token
         assert page.total_size == len(known)

@@ -31,7 +31,7 @@ async def stored(path: Path, codec: Codec, task_id: str, state: TaskState, *, hi
 async def listed(path: Path, request: ListTasksRequest) -> list[Task]:
     log = TaskLog(EncryptedTaskLog(SqliteTaskLogStore(path), HELD))
     await log.open()
-    found = list((await log.list(request, "ann")).tasks)
+    found = list((await log.page(request, "ann")).tasks)
     await log.close()
     return found
 

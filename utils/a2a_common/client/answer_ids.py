@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,13 @@ import httpx
 
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
 from utils.errors import ProtocolViolation
+from utils.net import sse
 
 COMPLAINT = "carries a different JSON-RPC id than the request"
 
 _ID = re.compile(rb'"id": ?("[0-9a-f-]{36}"), ?"jsonrpc": ?"2\.0"\}$')
 """How the SDK's client ends a request. Found so, the body of a large message is not parsed for it."""
 
-_EVENT_END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
-_LONGEST_END = 4
-_STREAM = "text/event-stream"
 _DATA = "data:"
 
 
@@ -44,7 +42,7 @@ class AnswerIds:
         if not asked or not response.is_success:
             return
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        streams = _STREAM in response.headers.get("content-type", "")
+        streams = sse.MEDIA_TYPE in response.headers.get("content-type", "")
         response.encoding = "utf-8"  # in another one it would be read here in another way than by the client
         response.stream = _Matched(response.stream, asked, self, streams=streams)
 
@@ -95,10 +93,11 @@ class _Matched(httpx.AsyncByteStream):
         self._inner, self._asked, self._ids, self._streams = inner, asked, ids, streams
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        held = bytearray()
+        held, ends = bytearray(), sse.EventEnds()
         async for piece in self._inner:
+            before = len(held)
             held += piece
-            if self._streams and (ready := self._ready(held, len(held) - len(piece))):
+            if self._streams and (ready := self._checked(held, [before + end for end in ends.of(piece)])):
                 yield bytes(held[:ready])
                 del held[:ready]
         rest = bytes(held)
@@ -106,12 +105,12 @@ class _Matched(httpx.AsyncByteStream):
             self._ids.check(rest, self._asked, event=False)
         yield rest
 
-    def _ready(self, held: bytearray, seen: int) -> int:
-        """Bytes of the whole events in front of `held`, of which `seen` had none that ended."""
+    def _checked(self, held: bytearray, ends: Sequence[int]) -> int:
+        """Check the events in front of `held` that end at these places; the bytes that they take."""
         begin = 0
-        for end in _EVENT_END.finditer(held, max(0, seen - _LONGEST_END + 1)):
-            self._ids.check(bytes(held[begin : end.end()]), self._asked, event=True)
-            begin = end.end()
+        for end in ends:
+            self._ids.check(bytes(held[begin:end]), self._asked, event=True)
+            begin = end
         return begin
 
     async def aclose(self) -> None:

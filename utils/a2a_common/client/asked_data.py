@@ -110,7 +110,7 @@ def form_in(value: Any) -> Mapping[str, Any] | None:
     return value if _is_schema(value) else None
 
 
-def told(data: AskedData, *, worded: bool) -> str:
+def readable_data(data: AskedData, *, worded: bool) -> str:
     """The data that is no form, as a person reads it: its fields line by line in a block that it cannot end; empty for none.
 
     Args:

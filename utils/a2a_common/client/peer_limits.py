@@ -7,8 +7,7 @@ before it is parsed.
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import httpx
@@ -17,6 +16,7 @@ from utils.a2a_common.client.peer_times import in_utc
 from utils.a2a_common.protocol.json_body import without_strings
 from utils.errors import PeerLimitExceeded
 from utils.messages.characters import escaped_halves_replaced
+from utils.net import sse
 
 ANSWER, CARD = "answer", "card"
 """What is bounded."""
@@ -38,9 +38,6 @@ MOST_VALUES = 100_000
 MOST_EVENTS = 20_000
 """Events of one delegation: the largest answer, with each word in an event of its own of some 400 bytes."""
 
-_EVENT_END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
-_LONGEST_END = 4
-_STREAM = "text/event-stream"
 _PLAIN = ("", "identity")
 
 
@@ -67,7 +64,7 @@ class PeerLimits:
         if response.headers.get("content-encoding", "").strip().lower() not in _PLAIN:
             raise self.exceeded(f"a compressed {self.what}, which was not asked for")
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        streams = _STREAM in response.headers.get("content-type", "")
+        streams = sse.MEDIA_TYPE in response.headers.get("content-type", "")
         response.encoding = "utf-8"  # another one would hide where an event ends
         response.stream = _Bounded(response.stream, self, streams=streams)
 
@@ -96,24 +93,25 @@ class _Bounded(httpx.AsyncByteStream):
         self._whole = "an answer" if limits.what == ANSWER else f"a {limits.what}"
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        held, total = bytearray(), 0
+        held, ends, total = bytearray(), sse.EventEnds(), 0
         async for piece in self._inner:
             total += len(piece)
             if total > self._limits.most:
                 raise self._limits.exceeded(f"{self._whole} of more than {_size(self._limits.most)}")
+            before = len(held)
             held += piece
-            if self._streams and (ready := self._ready(held, len(held) - len(piece))):
+            if self._streams and (ready := self._checked(held, [before + end for end in ends.of(piece)])):
                 yield _mended(bytes(held[:ready]))
                 del held[:ready]
         self._limits.check(bytes(held), self._whole, self._limits.most)
         yield _mended(bytes(held))
 
-    def _ready(self, held: bytearray, seen: int) -> int:
-        """Bytes of the whole events in front of `held`, of which `seen` had none that ended."""
+    def _checked(self, held: bytearray, ends: Sequence[int]) -> int:
+        """Check the events in front of `held` that end at these places, and what is there of the next one; the bytes of the whole ones."""
         begin = 0
-        for end in _EVENT_END.finditer(held, max(0, seen - _LONGEST_END + 1)):
-            self._limits.check(bytes(held[begin : end.end()]), "one event", LARGEST_EVENT)
-            begin = end.end()
+        for end in ends:
+            self._limits.check(bytes(held[begin:end]), "one event", LARGEST_EVENT)
+            begin = end
         if len(held) - begin > LARGEST_EVENT:
             raise self._limits.exceeded(f"one event of more than {_size(LARGEST_EVENT)}")
         return begin

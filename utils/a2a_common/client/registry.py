@@ -204,9 +204,9 @@ class SubAgentRegistry:
         """Whether every sub-agent was looked for once, with or without success."""
         return all(event.is_set() for event in self._looked.values())
 
-    async def missing(self, names: Collection[str], seconds: float | None = None) -> list[str]:
+    async def missing(self, names: Collection[str]) -> list[str]:
         """Those of `names` that cannot be reached, once each was looked for or the time is up."""
-        await self.looked_at(names, seconds)
+        await self.looked_at(names)
         return [name for name in names if name not in self._agents or not self._agents[name].reachable]
 
     def back_within(self, name: str) -> float:
@@ -224,11 +224,11 @@ class SubAgentRegistry:
             async with asyncio.timeout(seconds):
                 await asyncio.gather(*(joined.wait() for joined in self._joined.values()))
 
-    async def looked_at(self, names: Collection[str], seconds: float | None = None) -> None:
+    async def looked_at(self, names: Collection[str]) -> None:
         """Wait until each of `names` was looked for once, with or without success, or the time is up."""
         looks = [self._looked[name].wait() for name in names if name in self._looked]
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_SECONDS if seconds is None else seconds):
+            async with asyncio.timeout(LOOK_SECONDS):
                 await asyncio.gather(*looks)
 
     async def recall(self) -> None:

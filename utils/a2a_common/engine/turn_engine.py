@@ -61,7 +61,7 @@ class TurnEngine(ABC):
         fair: Whether the places are shared among the callers.
 
     Attributes:
-        put_off: Tasks whose turns were still under way when the grace of a drain was over.
+        suspended: Tasks whose turns were still under way when the grace of a drain was over.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class TurnEngine(ABC):
         self._cancels: dict[str, asyncio.Task[bool]] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self._draining = False
-        self.put_off: set[str] = set()
+        self.suspended: set[str] = set()
 
     @abstractmethod
     async def start(self) -> None:
@@ -204,7 +204,7 @@ class TurnEngine(ABC):
         known = await self._tasks.snapshot(task_id, owner)
         if known is None or known.task.status.state not in TERMINAL:
             return False
-        return await self._tasks.stands(task_id, owner, known.sequence)
+        return await self._tasks.is_stored(task_id, owner, known.sequence)
 
     async def _settle(self, task_id: str) -> None:
         """Wait until the run of a settled turn has returned: its reader has the end before that."""
@@ -224,7 +224,7 @@ class TurnEngine(ABC):
             log.warning("drain.unfinished", left=len(self._background), seconds=seconds)
 
     async def _put_off(self, jobs: Sequence[Job]) -> None:
-        self.put_off |= {job.turn.task_id for job in jobs}
+        self.suspended |= {job.turn.task_id for job in jobs}
         await asyncio.gather(*map(self._put_one_off, jobs))
 
     async def _put_one_off(self, job: Job) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import structlog
 from langchain_core.messages import SystemMessage
 
-from utils.a2a_common.graph.constraint_finder import ConstraintFinder, Found
+from utils.a2a_common.graph.constraint_finder import ConstraintFinder, FoundConstraints
 from utils.cancellation import end_tasks
 from utils.context.compaction import Compaction
 from utils.context.middleware import SUMMARIES, Ahead
@@ -197,7 +197,7 @@ def _can_change(state: Any) -> bool:
     return bool(state.values.get("messages")) and not state.next and not state.interrupts
 
 
-def _new_pins(state: Any, found: Found) -> dict[str, Any]:
+def _new_pins(state: Any, found: FoundConstraints) -> dict[str, Any]:
     message = _said(state.values.get("messages", ()), found.text)
     if message is None:
         return {}

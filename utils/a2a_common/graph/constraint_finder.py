@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-class Found(NamedTuple):
+class FoundConstraints(NamedTuple):
     """The constraints that the model found.
 
     Attributes:
@@ -54,7 +54,7 @@ class ConstraintFinder:
         """Whether a message is worth a question; `None` stands for one that is not known yet."""
         return self._on and (text is None or question_about(text) is not None)
 
-    async def find(self, messages: Sequence[BaseMessage], text: str | None) -> Found:
+    async def find(self, messages: Sequence[BaseMessage], text: str | None) -> FoundConstraints:
         """The constraints of a message, or of the user's last one among `messages`.
 
         Raises:
@@ -65,7 +65,7 @@ class ConstraintFinder:
         async with asyncio.timeout(self._settings.seconds):
             return await self._asked(said)
 
-    async def _asked(self, text: str) -> Found:
+    async def _asked(self, text: str) -> FoundConstraints:
         from langchain_core.messages import HumanMessage
 
         from utils.a2a_common.graph.model_call import name_of
@@ -75,7 +75,7 @@ class ConstraintFinder:
         from utils.observability.observed import observed_model_call
 
         if (question := question_about(text)) is None:
-            return Found(text)
+            return FoundConstraints(text)
         counter, asked = MessageCounter(), [HumanMessage(question)]
         with observed_model_call(name_of(self._model)) as call:
             decision = await decide(self._model, asked, StatedRules)
@@ -83,7 +83,7 @@ class ConstraintFinder:
         quotes = verbatim(decision.value.quotes if decision.value else (), text)
         if quotes:
             log.info("context.pins_found", found=len(quotes))
-        return Found(text, quotes, call.usage)
+        return FoundConstraints(text, quotes, call.usage)
 
 
 def _last_said(messages: Sequence[BaseMessage]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import Runnable
 
 from utils.a2a_common.tasks.foreign_code import foreign_code
+from utils.library_internals import forget_runner, function_of, set_function
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -30,7 +31,7 @@ def contain_nodes(graph: Any) -> None:
                 contain_nodes(inner)
         if not isinstance(node.bound, Pregel):
             node.bound = _contained(copy(node.bound))
-            vars(node).pop("node", None)  # what LangGraph has made of it
+            forget_runner(node)
     for condition in _conditions(graph):
         _contained(condition)
 
@@ -43,11 +44,11 @@ def _conditions(graph: Any) -> Iterator[Runnable[Any, Any]]:
 
 def _contained(code: Runnable[Any, Any]) -> Runnable[Any, Any]:
     """The runnable with third-party code contained: a LangGraph function is changed in place, anything else is wrapped."""
-    function = getattr(code, "afunc", None)
+    function = function_of(code)
     if function is None:
         return code if isinstance(code, ContainedNode) else ContainedNode(code)
     if not hasattr(function, _MARK):
-        vars(code)["afunc"] = _contained_function(function)
+        set_function(code, _contained_function(function))
     return code
 
 

@@ -19,7 +19,7 @@ _GAP = "\n[…]\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundResult:
     """The result of one tool call of the turn.
 
     Attributes:
@@ -35,7 +35,7 @@ class Found:
     failed: bool = False
 
 
-def found_in_turn(messages: Sequence[BaseMessage]) -> list[Found]:
+def found_in_turn(messages: Sequence[BaseMessage]) -> list[FoundResult]:
     """The results since the user's last message, oldest first; of equal ones the first."""
     start = active_index(messages)
     turn = messages if start is None else messages[start + 1 :]
@@ -50,7 +50,7 @@ def found_in_turn(messages: Sequence[BaseMessage]) -> list[Found]:
     return [each for each in dict.fromkeys(found) if each.text.strip()]
 
 
-def answer_from(found: Sequence[Found], why: str) -> str:
+def answer_from(found: Sequence[FoundResult], why: str) -> str:
     """The answer if no model could write one: the reason, and everything that was found."""
     results = [_shown(each) for each in found if not each.failed]
     failures = [f"- {each.source}: {each.text}" for each in found if each.failed]
@@ -59,15 +59,15 @@ def answer_from(found: Sequence[Found], why: str) -> str:
     return "\n\n".join([opening, *results, *missing])
 
 
-def _found(message: ToolMessage, asked: dict[str, str]) -> Found:
+def _found(message: ToolMessage, asked: dict[str, str]) -> FoundResult:
     text, source = full_text(message), str(message.name or "tool")
     problem = parse_result(text)
     if isinstance(problem, ToolProblem):
-        return Found(source, asked.get(message.tool_call_id, ""), problem.message, failed=True)
-    return Found(source, asked.get(message.tool_call_id, ""), text, failed=message.status == "error")
+        return FoundResult(source, asked.get(message.tool_call_id, ""), problem.message, failed=True)
+    return FoundResult(source, asked.get(message.tool_call_id, ""), text, failed=message.status == "error")
 
 
-def _shown(found: Found) -> str:
+def _shown(found: FoundResult) -> str:
     asked = f" ({' '.join(found.asked.split())})" if found.asked else ""
     return f"**{found.source}**{asked}\n\n{shortened(found.text, LONGEST_SHOWN)}"
 

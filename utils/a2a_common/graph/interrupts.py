@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.client.asked_data import asked_data, told
+from utils.a2a_common.client.asked_data import asked_data, readable_data
 from utils.a2a_common.client.long_questions import as_shown
 from utils.a2a_common.client.peer_text import one_line
 from utils.a2a_common.protocol.parts import kept_part, part_kept
@@ -75,7 +75,7 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> Question:
     words = as_shown(task)
     question = words or f"The {agent} agent needs more information before it can go on."
     if not (words and task.origin):  # who passes on what another one asks has told its data in the words
-        question = "\n\n".join(filter(None, [question, told(data, worded=bool(words))]))
+        question = "\n\n".join(filter(None, [question, readable_data(data, worded=bool(words))]))
     secret = {"form": data.form, "data": [part.value for part in data.parts]}
     if not own and asks_for_secret(question, secret):
         question = f"{question}\n\n{FOREIGN_ASKS.format(agent=agent)}"

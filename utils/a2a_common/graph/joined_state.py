@@ -20,6 +20,7 @@ from langgraph.types import Overwrite
 
 from utils.context.state import ContextState
 from utils.errors import SettingsError
+from utils.library_internals import replace_channel
 
 log = structlog.get_logger(__name__)
 
@@ -107,6 +108,4 @@ def _whole(keys: Collection[str]) -> RunnableLambda[Any, Any]:
 
 def _replace_channels(graph: Any, keys: Collection[str]) -> None:
     for key in keys:
-        channel = JoinedChannel(graph.channels[key].typ, graph.channels[key].operator)
-        channel.key = key
-        graph.channels[key] = channel
+        replace_channel(graph, key, JoinedChannel)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
@@ -24,6 +25,7 @@ from utils.llm.reply.thoughts import reasoning_of
 from utils.messages.characters import of_whole_characters
 from utils.messages.told import said_at
 from utils.observability.observed import observed_model_call
+from utils.process_wide import MODEL_CALLBACKS, declare
 
 log = structlog.get_logger(__name__)
 
@@ -151,7 +153,7 @@ def _next_sign(reported: float) -> float:
 
 
 _observing: ContextVar[_Pace | None] = ContextVar("pace_of_model_call", default=None)
-register_configure_hook(_observing, inheritable=True)
+declare(MODEL_CALLBACKS, partial(register_configure_hook, _observing, inheritable=True))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from google.protobuf.struct_pb2 import Struct
 from utils.a2a_common.handler.message_rules import check_id
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.forbidden import Forbidden
-from utils.auth.principal import PRINCIPAL, Kind, Principal
+from utils.auth.principal import PRINCIPAL, Principal, PrincipalKind
 from utils.errors import TooManyRequests
 
 OTHER_TENANT = "The credentials are for another tenant."
@@ -55,7 +55,7 @@ def check_caller(params: Any, call: ServerCallContext) -> None:
     if any(name != caller.tenant for name in [call.tenant, *_named(params)] if name):
         raise Forbidden(OTHER_TENANT)
     call.tenant = caller.tenant
-    if caller.kind is Kind.AGENT and caller.task and _task_of(params) not in ("", caller.task):
+    if caller.kind is PrincipalKind.AGENT and caller.task and _task_of(params) not in ("", caller.task):
         raise Forbidden(OTHER_TASK)
 
 

@@ -23,7 +23,7 @@ from utils.a2a_common.protocol.forbidden import Forbidden
 from utils.a2a_common.tasks.open_question import open_question
 from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.auth.nonce import digest_of, nonce_for, same
-from utils.auth.principal import Kind, Right, scope_for
+from utils.auth.principal import PrincipalKind, Right, scope_for
 from utils.auth.secret_file import SECRET_BYTES
 
 Told = TypeVar("Told", bound=Event)
@@ -80,12 +80,12 @@ class Consent:
         if asks and not call.user.is_authenticated and not self.proven(task, message):
             raise UnsupportedOperationError(UNPROVEN)
         by_agent = (
-            caller is not None and caller.kind is Kind.AGENT
+            caller is not None and caller.kind is PrincipalKind.AGENT
         )  # it has shown the digest of what its user approved
         if not by_agent and not same(nonce_of(message), self._nonce(task.id, open_question(task))):
             check_read(task, message, elsewhere=elsewhere)
 
-    def told(self, event: Told) -> Told:
+    def with_nonce(self, event: Told) -> Told:
         """The event for the client that began the task; a question gets its nonce, even if it asks for no approval.
 
         By the answer to an ordinary question its sender is known as well, so that the next one, which may ask for approval, is told

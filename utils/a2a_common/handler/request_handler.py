@@ -152,7 +152,7 @@ class PlatformRequestHandler(RequestHandler):
                 except Suspended:
                     raise Draining(RESTART_SECONDS) from None
         whole = await self._tasks.snapshot(course.task_id, course.owner)
-        shown = self._consent.told(whole.task) if course.trusted else whole.task
+        shown = self._consent.with_nonce(whole.task) if course.trusted else whole.task
         return apply_history_length(shown, params.configuration)
 
     @operation("SendStreamingMessage", announced=capabilities.streaming)
@@ -287,7 +287,7 @@ class PlatformRequestHandler(RequestHandler):
                         if resumed is not None:
                             yield _taken_up(resumed, entry.event)
                             resumed = None
-                        yield self._consent.told(entry.event) if course.trusted else entry.event
+                        yield self._consent.with_nonce(entry.event) if course.trusted else entry.event
                 except Suspended as suspended:
                     if not suspended.told:
                         raise Draining(RESTART_SECONDS) from None
@@ -307,7 +307,7 @@ class PlatformRequestHandler(RequestHandler):
         validate_history_length(params)
         if params.HasField("page_size"):
             validate_page_size(params.page_size)
-        page = await self._log.list(params, owner_of(context))
+        page = await self._log.page(params, owner_of(context))
         self._tasks.with_stand_ins(page)
         return page
 

@@ -15,6 +15,8 @@ from a2a.utils.errors import (
     ExtendedAgentCardNotConfiguredError,
 )
 
+from utils.process_wide import ERROR_TABLES, declare
+
 _REASON = "UNAUTHENTICATED"
 
 
@@ -22,7 +24,13 @@ class CredentialsRequired(A2AError):
     """The operation is for authenticated callers."""
 
 
-A2A_ERROR_MAPPING[CredentialsRequired] = ErrorMapping(401, _REASON, _REASON)
-A2A_ERROR_REASONS[CredentialsRequired] = _REASON
-EXCEPTION_MAP[CredentialsRequired] = EXCEPTION_MAP[ExtendedAgentCardNotConfiguredError]
-JSON_RPC_ERROR_CODE_MAP[CredentialsRequired] = JSON_RPC_ERROR_CODE_MAP[ExtendedAgentCardNotConfiguredError]
+def _name_to_the_sdk() -> None:
+    A2A_ERROR_MAPPING[CredentialsRequired] = ErrorMapping(401, _REASON, _REASON)
+    A2A_ERROR_REASONS[CredentialsRequired] = _REASON
+    EXCEPTION_MAP[CredentialsRequired] = EXCEPTION_MAP[ExtendedAgentCardNotConfiguredError]
+    JSON_RPC_ERROR_CODE_MAP[CredentialsRequired] = JSON_RPC_ERROR_CODE_MAP[
+        ExtendedAgentCardNotConfiguredError
+    ]
+
+
+declare(ERROR_TABLES, _name_to_the_sdk)

@@ -7,6 +7,7 @@ from utils.messages.invisible import seen_of
 LONGEST_NAME = 200
 """Bytes of a name in UTF-8: file systems take 255, with room for a suffix that tells equal names apart."""
 
+_NAMELESS = "file"
 _LONGEST_ENDING = 16
 _LONGEST_READ = 2_000
 _RESERVED = {"con", "prn", "aux", "nul"} | {
@@ -15,7 +16,7 @@ _RESERVED = {"con", "prn", "aux", "nul"} | {
 _FORBIDDEN = str.maketrans(dict.fromkeys('<>:"|?*`', "_"))
 
 
-def safe_file_name(name: str, fallback: str = "file") -> str:
+def safe_file_name(name: str) -> str:
     """The last component of a name, without what hides or reorders text and what file systems forbid.
 
     Not empty, not hidden by a leading dot, none of the device names of Windows, at most `LONGEST_NAME` bytes with its
@@ -24,7 +25,7 @@ def safe_file_name(name: str, fallback: str = "file") -> str:
     last = name.replace("\\", "/").rstrip("/ ").rpartition("/")[2][:_LONGEST_READ]
     line = " ".join(seen_of(last).translate(_FORBIDDEN).split()).strip(". ")
     if not line:
-        return fallback
+        return _NAMELESS
     if line.partition(".")[0].strip().lower() in _RESERVED:
         line = f"_{line}"
     return _cut(line)

@@ -21,6 +21,7 @@ from a2a.utils.errors import (
 )
 
 from utils.a2a_common.protocol.rpc_codes import SERVER_REFUSED
+from utils.process_wide import ERROR_TABLES, declare
 
 _REASON = "PERMISSION_DENIED"
 _noted: ContextVar[list[Forbidden] | None] = ContextVar("forbidden", default=None)
@@ -41,10 +42,14 @@ class Forbidden(A2AError):
             noted.append(self)
 
 
-A2A_ERROR_MAPPING[Forbidden] = ErrorMapping(403, _REASON, _REASON)
-A2A_ERROR_REASONS[Forbidden] = _REASON
-EXCEPTION_MAP[Forbidden] = EXCEPTION_MAP[InvalidParamsError]
-JSON_RPC_ERROR_CODE_MAP[Forbidden] = SERVER_REFUSED
+def _name_to_the_sdk() -> None:
+    A2A_ERROR_MAPPING[Forbidden] = ErrorMapping(403, _REASON, _REASON)
+    A2A_ERROR_REASONS[Forbidden] = _REASON
+    EXCEPTION_MAP[Forbidden] = EXCEPTION_MAP[InvalidParamsError]
+    JSON_RPC_ERROR_CODE_MAP[Forbidden] = SERVER_REFUSED
+
+
+declare(ERROR_TABLES, _name_to_the_sdk)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from utils.a2a_common.protocol.storage_low import StorageLow
 from utils.errors import ConversationBusy, Overloaded, RetryLater, TooManyRequests
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.process_wide import ERROR_TABLES, declare
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
 
@@ -63,15 +64,23 @@ class ConversationBusyError(RetryLaterError):
     """A conversation that shall be deleted has a turn under way."""
 
 
-for _error, _status, _reason in (
-    (OverloadedError, "RESOURCE_EXHAUSTED", "OVERLOADED"),
-    (TooManyRequestsError, "RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
-    (DrainingError, "UNAVAILABLE", "DRAINING"),
-    (StorageLowError, "UNAVAILABLE", "STORAGE_LOW"),
-    (ConversationBusyError, "UNAVAILABLE", "CONVERSATION_BUSY"),
-):
-    A2A_ERROR_MAPPING[_error] = ErrorMapping(_error.status, _status, _reason)
-    A2A_ERROR_REASONS[_error] = _reason
+_NAMES: dict[type[RetryLaterError], tuple[str, str]] = {
+    OverloadedError: ("RESOURCE_EXHAUSTED", "OVERLOADED"),
+    TooManyRequestsError: ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
+    DrainingError: ("UNAVAILABLE", "DRAINING"),
+    StorageLowError: ("UNAVAILABLE", "STORAGE_LOW"),
+    ConversationBusyError: ("UNAVAILABLE", "CONVERSATION_BUSY"),
+}
+"""The status of gRPC and the reason of each."""
+
+
+def _name_to_the_sdk() -> None:
+    for error, (status, reason) in _NAMES.items():
+        A2A_ERROR_MAPPING[error] = ErrorMapping(error.status, status, reason)
+        A2A_ERROR_REASONS[error] = reason
+
+
+declare(ERROR_TABLES, _name_to_the_sdk)
 
 
 _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
@@ -85,7 +94,7 @@ _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
 def retry_later(error: RetryLater) -> RetryLaterError:
     """The protocol's error for a `RetryLater`, counted, and noted for the response that is being made."""
     kind = _KINDS.get(type(error), DrainingError)
-    count(catalogue.REFUSALS, reason=A2A_ERROR_REASONS[kind].lower())
+    count(catalogue.REFUSALS, reason=_NAMES[kind][1].lower())
     made = kind(error.message, max(1, math.ceil(error.retry_after)))
     noted = _noted.get()
     if noted is not None:

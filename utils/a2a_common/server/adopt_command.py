@@ -12,7 +12,7 @@ from dataclasses import asdict
 from utils.a2a_common.execution.request_parser import stored_thread_id
 from utils.encryption.codec import Codec
 from utils.errors import SettingsError, StorageError
-from utils.persistence.adoption import Elsewhere, Heir, adopt_in_database, adopt_in_files
+from utils.persistence.adoption import ContextsElsewhere, Heir, adopt_in_database, adopt_in_files
 from utils.persistence.encrypted.check import check_keys
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.postgres.opening import make_pool
@@ -31,7 +31,7 @@ async def adopt(
     person: str,
     tenant: str,
     dry: bool,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: ContextsElsewhere | None = None,
 ) -> None:
     """Move the conversations and print their ids as one line of JSON; with `dry` only print them.
 
@@ -77,12 +77,12 @@ async def adopt(
         "agent": agent,
         "conversations": sorted(context for plan in plans for context in plan.tasks),
         "left": sorted(context for plan in plans for context in plan.left),
-        "elsewhere": asdict(plans[0].elsewhere if plans else Elsewhere({}, {})),
+        "elsewhere": asdict(plans[0].elsewhere if plans else ContextsElsewhere({}, {})),
     }
     sys.stdout.write(json.dumps(told) + "\n")
 
 
-def heirs_at(agent: str, person: str, tenant: str, elsewhere: Elsewhere | None) -> list[Heir]:
+def heirs_at(agent: str, person: str, tenant: str, elsewhere: ContextsElsewhere | None) -> list[Heir]:
     """The person as the new owner of conversations of unknown callers of their tenant, and of tasks that the supervisor sent for these callers."""
     theirs = set(elsewhere.theirs.get(agent, ()) if elsewhere else ())
     others = set(elsewhere.others.get(agent, ()) if elsewhere else ())

@@ -58,6 +58,7 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.auth.authenticator import Authenticator
 from utils.errors import SettingsError
 from utils.persistence.runs import MemoryRuns, RunStore
+from utils.process_wide import install
 from utils.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     Raises:
         SettingsError: gRPC would go past the agent's own middleware, which may refuse callers.
     """
+    install()
     asks_over_grpc = service.grpc_user is not None or service.authenticator is not None
     if settings.grpc_port is not None and service.middleware and not asks_over_grpc:
         raise SettingsError("GRPC_PORT", BEFORE_HTTP_ONLY)

@@ -118,7 +118,7 @@ class Conversations:
 
     async def _listed(self, owner: str, row: ContextRow) -> dict[str, Any]:
         request = ListTasksRequest(context_id=row.context_id, page_size=1)
-        page = await self._tasks.list(request, owner)
+        page = await self._tasks.page(request, owner)
         newest = page.tasks[0] if page.tasks else Task()
         changed = datetime.fromtimestamp(row.updated // 1_000_000 / 1000, UTC)
         return {
@@ -143,7 +143,7 @@ class Conversations:
             page_token=asked.page_token,
             include_artifacts=True,
         )
-        page = await self._tasks.list(request, owner)
+        page = await self._tasks.page(request, owner)
         if not page.total_size:
             raise TaskNotFoundError(NO_SUCH)
         payload = {

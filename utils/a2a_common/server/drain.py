@@ -9,7 +9,7 @@ import structlog
 
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.engine.unfinished_turns import told_again
-from utils.a2a_common.tasks.elsewhere import Elsewhere
+from utils.a2a_common.tasks.elsewhere import TasksElsewhere
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ class Drain:
         begun: Whether it has begun, so that the agent is not ready.
     """
 
-    def __init__(self, engine: TurnEngine, elsewhere: Elsewhere, *, pause: float, grace: float) -> None:
+    def __init__(self, engine: TurnEngine, elsewhere: TasksElsewhere, *, pause: float, grace: float) -> None:
         self._engine = engine
         self._elsewhere = elsewhere
         self._pause = pause
@@ -37,7 +37,7 @@ class Drain:
 
     def left(self) -> Sequence[str]:
         """Tasks of which it is not known that all they did is stored."""
-        return [] if self._ended else sorted(self._engine.put_off)
+        return [] if self._ended else sorted(self._engine.suspended)
 
     async def __call__(self) -> None:
         """Do so. When this returns, no turn runs any more, and the streams of those that are kept have ended."""

@@ -21,7 +21,7 @@ class WholeAtEnd:
     def __init__(self) -> None:
         self._begun: dict[str, _Begun] = {}
 
-    def told(self, event: pb.StreamResponse) -> pb.StreamResponse:
+    def outgoing(self, event: pb.StreamResponse) -> pb.StreamResponse:
         """The event to send; changed in place if it is the last of several chunks."""
         match event.WhichOneof("payload"):
             case "task":

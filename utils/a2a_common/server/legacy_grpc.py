@@ -32,7 +32,7 @@ class LegacyGrpc(RefusalStatus, CompatGrpcHandler):
         """SendStreamingMessage of 0.3."""
         form, chunks = await self._read(request, context), WholeAtEnd()
         async for event in super().SendStreamingMessage(request, context):
-            yield chunks.told(form.written(event))
+            yield chunks.outgoing(form.written(event))
 
     async def TaskSubscription(  # noqa: N802 - as above
         self, request: pb.TaskSubscriptionRequest, context: grpc.aio.ServicerContext
@@ -40,7 +40,7 @@ class LegacyGrpc(RefusalStatus, CompatGrpcHandler):
         """TaskSubscription of 0.3."""
         form, chunks = _form(context), WholeAtEnd()
         async for event in super().TaskSubscription(request, context):
-            yield chunks.told(form.written(event))
+            yield chunks.outgoing(form.written(event))
 
     async def GetTask(self, request: pb.GetTaskRequest, context: grpc.aio.ServicerContext) -> pb.Task:  # noqa: N802 - as above
         """GetTask of 0.3."""

@@ -44,7 +44,7 @@ class LegacyRestHandler(REST03Handler):
         """Answer a message with its events."""
         (asked, form), chunks = await _sent(request), WholeAtEnd()
         async for event in self.handler03.on_message_send_stream(asked, context):
-            yield _json(chunks.told(form.written(ToProto.stream_response(event.result))))
+            yield _json(chunks.outgoing(form.written(ToProto.stream_response(event.result))))
 
     @validate_version(PROTOCOL_VERSION_0_3)
     async def on_subscribe_to_task(self, request: Request, context: ServerCallContext) -> AsyncIterator[Json]:

@@ -206,15 +206,15 @@ class PushSender:
         reading = self._tasks.read(webhook.config.task_id, webhook.owner, after=webhook.sent)
         async with aclosing(reading) as entries:
             async for entry in entries:
-                if _is_end(entry.event) and not await self._stands(webhook, entry):
+                if _is_end(entry.event) and not await self._is_stored(webhook, entry):
                     break  # another end is stored, or will be
                 await self._send(lane, entry)
         if webhook.sent == before:  # its turn writes nothing yet, or nothing more
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _stands(self, webhook: Webhook, entry: Entry) -> bool:
+    async def _is_stored(self, webhook: Webhook, entry: Entry) -> bool:
         """Whether the end of a task is stored: after a webhook was told of the end it hears nothing more."""
-        return await self._tasks.stands(webhook.config.task_id, webhook.owner, entry.sequence)
+        return await self._tasks.is_stored(webhook.config.task_id, webhook.owner, entry.sequence)
 
     async def _send(self, lane: _Lane, entry: Entry) -> None:
         webhook = lane.webhook

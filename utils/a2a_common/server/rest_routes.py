@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Mount
 
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.legacy_rest import legacy_routes
+from utils.process_wide import declare
 
 
 class TenantConvertor(StringConvertor):
@@ -24,7 +25,7 @@ class TenantConvertor(StringConvertor):
     regex = r"(?!(?:tasks|v1|extendedAgentCard|card)(?:/|$)|message:)[^/]+"
 
 
-register_url_convertor("tenant", TenantConvertor())
+declare("the path convertors of Starlette", lambda: register_url_convertor("tenant", TenantConvertor()))
 
 
 def rest_app(handler: RequestHandler, builder: ServerCallContextBuilder, grace: float) -> Starlette:

@@ -126,7 +126,7 @@ def _tending(
     """The work on the agent's data that replaces serving; `None` if the agent is to be served."""
     if options.adopt:
         from utils.a2a_common.server.adopt_command import adopt
-        from utils.persistence.adoption import Elsewhere
+        from utils.persistence.adoption import ContextsElsewhere
 
         return adopt(
             agent_class.name,
@@ -136,7 +136,7 @@ def _tending(
             person=options.adopt,
             tenant=options.tenant,
             dry=options.dry_run,
-            elsewhere=Elsewhere(**json.loads(sys.stdin.read())) if options.elsewhere else None,
+            elsewhere=ContextsElsewhere(**json.loads(sys.stdin.read())) if options.elsewhere else None,
         )
     if options.erase:
         from utils.a2a_common.server.erase_command import erase

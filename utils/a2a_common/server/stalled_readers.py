@@ -37,7 +37,7 @@ class Unsent:
     buffered: int
     queued: int
 
-    def stands(self, before: Unsent) -> bool:
+    def is_stalled(self, before: Unsent) -> bool:
         """Whether the client took nothing since `before`: what it takes changes the system's buffer at once, and this process' seldom."""
         some = self.buffered or self.queued
         return bool(some) and self.queued == before.queued and self.buffered >= before.buffered
@@ -80,7 +80,7 @@ class StalledReaders:
         self._next = loop.call_later(self._seconds / _LOOKS, self._look, loop)
         for transport, (looks, before) in list(self._seen.items()):
             unsent = _unsent(transport)
-            stands = looks + 1 if unsent.stands(before) else 0
+            stands = looks + 1 if unsent.is_stalled(before) else 0
             self._seen[transport] = (stands, unsent)
             if stands >= _LOOKS:
                 self.remove(transport)

@@ -52,14 +52,14 @@ class _Contained(Coroutine[Any, Any, Any]):
         try:
             return self._send(value)
         except (SystemExit, KeyboardInterrupt) as error:
-            raise self._told(error) from error
+            raise self._contained(error) from error
 
     def throw(self, *error: Any) -> Any:
         """Go on with an error."""
         try:
             return self._work.throw(*error)
         except (SystemExit, KeyboardInterrupt) as raised:
-            raise self._told(raised) from raised
+            raise self._contained(raised) from raised
 
     def close(self) -> None:
         """End it."""
@@ -71,9 +71,9 @@ class _Contained(Coroutine[Any, Any, Any]):
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
 
-    def _told(self, error: BaseException) -> Exception:
+    def _contained(self, error: BaseException) -> Exception:
         """Log the exception that would have ended the process; return the one that ends the task instead."""
-        log.error("task.left", task=getattr(self._work, "__qualname__", ""), exc_info=error)
+        log.error("task.exit_contained", task=getattr(self._work, "__qualname__", ""), exc_info=error)
         return (
             CodeExited(f"exit code {error.code}")
             if isinstance(error, SystemExit)

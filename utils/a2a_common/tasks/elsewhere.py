@@ -29,7 +29,7 @@ READ = 256
 """Most events that are read at once."""
 
 
-class Elsewhere:
+class TasksElsewhere:
     """The tasks that other processes write, as far as this process knows them.
 
     Args:
@@ -67,7 +67,7 @@ class Elsewhere:
         await end_tasks(self._background)
         self._background = []
 
-    async def moves(self, live: LiveLog) -> bool:
+    async def may_change(self, live: LiveLog) -> bool:
         """Whether a task that this process does not write can still change, now or later.
 
         Raises:
@@ -136,10 +136,6 @@ class Elsewhere:
     async def _goes_on(self, live: LiveLog) -> bool:
         """Whether another process works on the task, as far as is known."""
         return _is_open(live) or await self.works_on(live.task_id, live.owner)
-
-    def follows(self, task_id: str) -> bool:
-        """Whether this process follows a task, and knows all of it that was notified."""
-        return any(live.followed for live in self._followed.get(task_id, ()))
 
     def forget(self, live: LiveLog) -> None:
         """Nobody in this process reads the task any more."""

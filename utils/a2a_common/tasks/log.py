@@ -7,7 +7,6 @@ dropped because it is slow, and none slows the writer down.
 from __future__ import annotations
 
 import asyncio
-import builtins
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
@@ -17,7 +16,7 @@ from a2a.utils.task import apply_history_length
 from google.protobuf.message import DecodeError
 
 from utils.a2a_common.tasks.content import Content, InThread
-from utils.a2a_common.tasks.elsewhere import READ, Elsewhere
+from utils.a2a_common.tasks.elsewhere import READ, TasksElsewhere
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.pages import fill_page, page_request
@@ -73,7 +72,7 @@ class TaskLog:
         self._around = Surroundings(store, self._ends, clock, self._leave, self._detach)
         self.unreadable = Noted()
         self._content = Content(store, self.unreadable, in_thread)
-        self.elsewhere = Elsewhere(store, self.unreadable)
+        self.elsewhere = TasksElsewhere(store, self.unreadable)
         self.on_claim: Callable[[str, str], object] = _nobody
 
     async def open(self) -> None:
@@ -260,7 +259,7 @@ class TaskLog:
                 raise live.failure
             if live.cut is not None or (live.writer is not None and live.writer.idle):
                 return ()
-            if live.writer is None and not await self.elsewhere.moves(live) and not changed.is_set():
+            if live.writer is None and not await self.elsewhere.may_change(live) and not changed.is_set():
                 return ()  # else a turn began here during the look, and may have ended
             await changed.wait()
 
@@ -276,7 +275,7 @@ class TaskLog:
             self.unreadable.note(live.task_id, type(error).__name__)
             raise UnsupportedOperationError(UNREADABLE) from error
 
-    async def stands(self, task_id: str, owner: str, sequence: int) -> bool:
+    async def is_stored(self, task_id: str, owner: str, sequence: int) -> bool:
         """Whether an end that readers see is stored. One that could not be stored before is tried once more.
 
         Args:
@@ -299,7 +298,7 @@ class TaskLog:
         live = self._lives.get((owner, task_id))
         return 0 if live is None else live.readers
 
-    async def list(self, params: ListTasksRequest, owner: str) -> ListTasksResponse:
+    async def page(self, params: ListTasksRequest, owner: str) -> ListTasksResponse:
         """A page of the owner's tasks, newest status first, which `PAGE_BYTES` may end early.
 
         There is a stand-in for each that cannot be read. Artifacts are left out unless they are asked for, and messages
@@ -353,11 +352,11 @@ class TaskLog:
         task.ClearField("artifacts")
         return task
 
-    async def unfinished(self) -> builtins.list[tuple[str, str]]:
+    async def unfinished(self) -> list[tuple[str, str]]:
         """Submitted and working tasks of every owner: their ids and owners."""
         return [(row.id, row.owner) for row in await self._store.unfinished(sorted(OPEN))]
 
-    async def idle(self, before: int, limit: int, *, ended: bool = False) -> builtins.list[IdleContext]:
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Up to `limit` conversations of any owner, unchanged since `before` (nanoseconds since 1970); with `ended` no open ones."""
         return await self._store.idle(before, limit, ended=ended)
 

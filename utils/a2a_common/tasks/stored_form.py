@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.transitions import replay
-from utils.persistence.task_log_store import Kind, Record, Row, Stored
+from utils.persistence.task_log_store import Record, RecordKind, Row, Stored
 from utils.persistence.unreadable import UNREADABLE, Noted
 
 
@@ -20,14 +20,14 @@ def record_of(entry: Entry) -> Record:
     return Record(entry.sequence, _kind(entry.event), entry.event.SerializeToString())
 
 
-def _kind(event: Event) -> Kind:
+def _kind(event: Event) -> RecordKind:
     if isinstance(event, Task):
-        return Kind.TASK
+        return RecordKind.TASK
     if isinstance(event, TaskStatusUpdateEvent):
-        return Kind.STATUS
+        return RecordKind.STATUS
     if isinstance(event, TaskArtifactUpdateEvent):
-        return Kind.CHUNK if event.append else Kind.ARTIFACT
-    return Kind.MESSAGE
+        return RecordKind.CHUNK if event.append else RecordKind.ARTIFACT
+    return RecordKind.MESSAGE
 
 
 def entry_of(record: Record, task_id: str, context_id: str) -> Entry:
@@ -41,20 +41,20 @@ def entry_of(record: Record, task_id: str, context_id: str) -> Entry:
 
 def _event(record: Record, task_id: str, context_id: str) -> Event:
     match record.kind:
-        case Kind.TASK:
+        case RecordKind.TASK:
             return Task.FromString(record.body)
-        case Kind.STATUS:
+        case RecordKind.STATUS:
             return TaskStatusUpdateEvent.FromString(record.body)
-        case Kind.ARTIFACT | Kind.CHUNK:
+        case RecordKind.ARTIFACT | RecordKind.CHUNK:
             return TaskArtifactUpdateEvent.FromString(record.body)
-        case Kind.MESSAGE:
+        case RecordKind.MESSAGE:
             return Message.FromString(record.body)
-        case Kind.BARE_ARTIFACT | Kind.BARE_CHUNK:
+        case RecordKind.BARE_ARTIFACT | RecordKind.BARE_CHUNK:
             return TaskArtifactUpdateEvent(
                 task_id=task_id,
                 context_id=context_id,
                 artifact=Artifact.FromString(record.body),
-                append=record.kind == Kind.BARE_CHUNK,
+                append=record.kind == RecordKind.BARE_CHUNK,
             )
 
 
@@ -64,11 +64,11 @@ def pieces(record: Record) -> Iterator[tuple[Artifact, bool]]:
     Raises:
         DecodeError: Its body cannot be read.
     """
-    if record.kind == Kind.TASK:
+    if record.kind == RecordKind.TASK:
         for artifact in Task.FromString(record.body).artifacts:
             yield artifact, False
-    elif record.kind in {Kind.BARE_ARTIFACT, Kind.BARE_CHUNK}:
-        yield Artifact.FromString(record.body), record.kind == Kind.BARE_CHUNK
+    elif record.kind in {RecordKind.BARE_ARTIFACT, RecordKind.BARE_CHUNK}:
+        yield Artifact.FromString(record.body), record.kind == RecordKind.BARE_CHUNK
     else:
         event = TaskArtifactUpdateEvent.FromString(record.body)
         yield event.artifact, event.append
@@ -106,6 +106,6 @@ def head_of(stored: Stored | None, noted: Noted) -> Task | None:
 
 
 def _change(record: Record) -> TaskStatusUpdateEvent | TaskArtifactUpdateEvent:
-    if record.kind == Kind.STATUS:
+    if record.kind == RecordKind.STATUS:
         return TaskStatusUpdateEvent.FromString(record.body)
     return TaskArtifactUpdateEvent.FromString(record.body)

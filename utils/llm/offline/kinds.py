@@ -36,7 +36,7 @@ LONG = 20
 WEIGHTS = Path(__file__).with_suffix(".txt")
 
 
-class Kind(Enum):
+class RequestKind(Enum):
     """What a request is."""
 
     DOCUMENTS = "docs"
@@ -46,7 +46,7 @@ class Kind(Enum):
     TALK = "smalltalk"
 
 
-def kinds_of(text: str, embedder: Embedder | None) -> Mapping[Kind, float]:
+def kinds_of(text: str, embedder: Embedder | None) -> Mapping[RequestKind, float]:
     """The share of each kind, together 1; empty without the embedded model."""
     if embedder is None or embedder.name != MODEL or not text.strip():
         return {}
@@ -56,7 +56,7 @@ def kinds_of(text: str, embedder: Embedder | None) -> Mapping[Kind, float]:
     hidden = np.maximum(features([text], embedder)[0] @ first + first_bias, 0)
     scores = hidden @ second + second_bias
     shares = np.exp(scores - scores.max())
-    return dict(zip(Kind, (shares / shares.sum()).tolist(), strict=True))
+    return dict(zip(RequestKind, (shares / shares.sum()).tolist(), strict=True))
 
 
 def features(texts: Sequence[str], embedder: Embedder) -> Floats:

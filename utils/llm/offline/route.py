@@ -12,7 +12,7 @@ from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing, speaks_of_github
 from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.kinds import Kind, kinds_of
+from utils.llm.offline.kinds import RequestKind, kinds_of
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.particulars import masked, without_denied
@@ -97,27 +97,27 @@ def route(
 
 
 def _declared_changes(
-    clause: str, tools: Sequence[ToolSpec], kinds: Mapping[Kind, float]
+    clause: str, tools: Sequence[ToolSpec], kinds: Mapping[RequestKind, float]
 ) -> Sequence[tuple[ToolSpec, Sequence[str]]]:
     """The tools that may make the change that a clause orders, with their examples of it; none where it orders none."""
     declared = changing(clause, tools)
-    if not declared and kinds.get(Kind.CHANGE, 0.0) >= ORDERED:
+    if not declared and kinds.get(RequestKind.CHANGE, 0.0) >= ORDERED:
         return [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
     return declared
 
 
-def _is_githubs(clause: str, kinds: Mapping[Kind, float], asks_from: float) -> bool:
+def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: float) -> bool:
     """Whether a clause is for the agent of GitHub by its words or its kind, however near another tool is."""
-    if kinds.get(Kind.DOCUMENTS, 0.0) >= ASKED:
+    if kinds.get(RequestKind.DOCUMENTS, 0.0) >= ASKED:
         return False
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     return (
         changes_github(clause)
         or (asked_change(clause) is not None and continued)
-        or (kinds.get(Kind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
+        or (kinds.get(RequestKind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
         or _rows_alone(clause)
-        or (kinds.get(Kind.GITHUB, 0.0) >= SURELY and _chooses_rows(clause))
-        or (kinds.get(Kind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
+        or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and _chooses_rows(clause))
+        or (kinds.get(RequestKind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
     )
 
 
@@ -145,7 +145,11 @@ def _enough(tool: ToolSpec, clause: str, asks_from: float) -> float:
 
 
 def _is_nobodys(
-    clause: str, kinds: Mapping[Kind, float], nearest: Route, library: ToolSpec | None, asks_from: float
+    clause: str,
+    kinds: Mapping[RequestKind, float],
+    nearest: Route,
+    library: ToolSpec | None,
+    asks_from: float,
 ) -> bool:
     """Whether no agent here can do what is asked. A question is looked up in doubt."""
     tool, score = nearest
@@ -159,8 +163,8 @@ def _is_nobodys(
     if (asks and score >= FAR) or FORMS["product"].search(clause) or FORMS["has"].search(clause):
         return False
     wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
-    ordered = 0.0 if wanted_to_know else kinds.get(Kind.CHANGE, 0.0)
-    nobodys = kinds.get(Kind.OUTSIDE, 0.0) + kinds.get(Kind.TALK, 0.0) + ordered
+    ordered = 0.0 if wanted_to_know else kinds.get(RequestKind.CHANGE, 0.0)
+    nobodys = kinds.get(RequestKind.OUTSIDE, 0.0) + kinds.get(RequestKind.TALK, 0.0) + ordered
     return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
 
 

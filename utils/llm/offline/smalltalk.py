@@ -10,7 +10,7 @@ from enum import Enum
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
-from utils.llm.offline.kinds import Kind, kinds_of
+from utils.llm.offline.kinds import RequestKind, kinds_of
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.similarity import Similarity
 
@@ -81,7 +81,7 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
     best = max(range(len(near)), key=near.__getitem__)
     if near[best] >= LIKE:
         return _EXAMPLES[best][0]
-    talks = kinds_of(text, similarity.embedder).get(Kind.TALK, 0.0) >= TALKS
+    talks = kinds_of(text, similarity.embedder).get(RequestKind.TALK, 0.0) >= TALKS
     told = Talk.GREETING if opens_with_a_greeting(text) else _EXAMPLES[best][0]
     return told if talks else None
 

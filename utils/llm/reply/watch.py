@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from utils.llm.reply.native_calls import is_json
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.thoughts import reasoning_of
 from utils.messages.text import message_text
+from utils.process_wide import MODEL_CALLBACKS, declare
 
 REPEATED = "The model repeated itself without end and was stopped."
 
@@ -99,7 +101,7 @@ class _Stream:
 
 
 _collecting: ContextVar[ReplyWatch | None] = ContextVar("reply_watch", default=None)
-register_configure_hook(_collecting, inheritable=True)
+declare(MODEL_CALLBACKS, partial(register_configure_hook, _collecting, inheritable=True))
 
 
 @contextmanager

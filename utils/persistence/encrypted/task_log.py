@@ -13,9 +13,9 @@ from utils.persistence.task_log_store import (
     LOST,
     ContextRow,
     IdleContext,
-    Kind,
     Query,
     Record,
+    RecordKind,
     Row,
     Stored,
     StoredTimes,
@@ -47,7 +47,7 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         return None if stored is None else self._stored(task_id, stored)
 
     async def events(
-        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[RecordKind] | None = None
     ) -> list[Record]:
         """The next events."""
         found = await self._inner.events(task_id, after=after, limit=limit, kinds=kinds)

@@ -19,9 +19,9 @@ from utils.persistence.task_log_store import (
     LEFT_OUT,
     ContextRow,
     IdleContext,
-    Kind,
     Query,
     Record,
+    RecordKind,
     Refusal,
     Row,
     Stored,
@@ -169,7 +169,7 @@ class PostgresTaskLogStore(TaskLogStore):
         return stored if stored is not None and stored.owner == owner else None
 
     async def events(
-        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[RecordKind] | None = None
     ) -> list[Record]:
         """The next events."""
         return await self._pool.run(lambda db: _events(db, task_id, after, limit, kinds))
@@ -277,7 +277,7 @@ async def _events(
     task_id: str,
     after: int,
     limit: int | None,
-    kinds: Iterable[Kind] | None,
+    kinds: Iterable[RecordKind] | None,
     *,
     whole: bool = False,
 ) -> list[Record]:
@@ -286,7 +286,7 @@ async def _events(
     most = None if whole else BATCH_BYTES
     values = {"id": task_id, "after": after, "kinds": some, "limit": limit, "bytes": most}
     rows: list[Any] = await (await db.execute(_EVENTS, values, binary=True)).fetchall()
-    return [Record(sequence, Kind(kind), bytes(body)) for sequence, kind, body in rows]
+    return [Record(sequence, RecordKind(kind), bytes(body)) for sequence, kind, body in rows]
 
 
 async def _page(db: Connection, query: Query) -> tuple[list[Row], int]:

@@ -27,7 +27,7 @@ _GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</
 
 
 @dataclass(frozen=True)
-class Target:
+class ModelTarget:
     """Which API and model a path asks for."""
 
     api: Api
@@ -39,7 +39,7 @@ class Target:
 class Exchange:
     """One HTTP request and the ways to answer it."""
 
-    target: Target
+    target: ModelTarget
     headers: Mapping[bytes, bytes]
     receive: Receive
     send: Send

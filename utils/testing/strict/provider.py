@@ -26,7 +26,7 @@ from utils.testing.strict import (
 )
 from utils.testing.strict.brains import Answer, Brain, EchoBrain, with_legal_ids
 from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply, Wire
-from utils.testing.strict.exchange import Exchange, Receive, Send, Target, send_json
+from utils.testing.strict.exchange import Exchange, ModelTarget, Receive, Send, send_json
 from utils.testing.strict.faults import IN_ANSWER, Fault, FaultKind
 
 Scope = MutableMapping[str, Any]
@@ -211,7 +211,9 @@ class StrictProvider:
         )
         return next(held, None)
 
-    def _check(self, target: Target, headers: Mapping[bytes, bytes], raw: bytes) -> ChatRequest | Rejection:
+    def _check(
+        self, target: ModelTarget, headers: Mapping[bytes, bytes], raw: bytes
+    ) -> ChatRequest | Rejection:
         body: dict[str, Any] = {}
         try:
             body = json.loads(raw)
@@ -235,19 +237,21 @@ def _spellings(wanted: str | bytes) -> tuple[str, ...]:
     return plain, plain.replace("+", "-").replace("/", "_")
 
 
-def _target(path: str) -> Target | None:
+def _target(path: str) -> ModelTarget | None:
     if converse := _CONVERSE.fullmatch(path):
-        return Target(Api.BEDROCK, unquote(converse["model"]), converse["operation"] == "converse-stream")
+        return ModelTarget(
+            Api.BEDROCK, unquote(converse["model"]), converse["operation"] == "converse-stream"
+        )
     if deployment := _DEPLOYMENT.fullmatch(path):
-        return Target(Api.OPENAI, deployment["model"], stream=False)
+        return ModelTarget(Api.OPENAI, deployment["model"], stream=False)
     if generate := _GENERATE.fullmatch(path):
-        return Target(Api.GEMINI, generate["model"], generate["operation"] == "streamGenerateContent")
+        return ModelTarget(Api.GEMINI, generate["model"], generate["operation"] == "streamGenerateContent")
     if path.endswith("/v1/messages"):
-        return Target(Api.ANTHROPIC, None, stream=False)
+        return ModelTarget(Api.ANTHROPIC, None, stream=False)
     if path.endswith("/v1/responses"):
-        return Target(Api.RESPONSES, None, stream=False)
+        return ModelTarget(Api.RESPONSES, None, stream=False)
     if path.endswith("/chat/completions"):
-        return Target(Api.OPENAI, None, stream=False)
+        return ModelTarget(Api.OPENAI, None, stream=False)
     return None
 
 
@@ -268,7 +272,7 @@ def _unsigned(api: Api, headers: Mapping[bytes, bytes]) -> Rejection | None:
     return Rejection("unsigned", "You didn't provide an API key.", status=401)
 
 
-def _parse(target: Target, body: Mapping[str, Any]) -> ChatRequest:
+def _parse(target: ModelTarget, body: Mapping[str, Any]) -> ChatRequest:
     if target.api is Api.OPENAI:
         return openai_wire.parse(body)
     if target.api is Api.RESPONSES:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from utils.net import sse
+
 _ESCAPES = {char.encode(): ascii(char)[1:-1].replace("\\x", "\\u00").encode() for char in "\x85\u2028\u2029"}
 """What `str.splitlines` cuts at besides the characters that JSON escapes by itself."""
 
@@ -27,9 +29,7 @@ class EventLines:
         async def escaped(message: Message) -> None:
             nonlocal streams
             if message["type"] == "http.response.start":
-                streams = (
-                    Headers(raw=message["headers"]).get("content-type", "").startswith("text/event-stream")
-                )
+                streams = Headers(raw=message["headers"]).get("content-type", "").startswith(sse.MEDIA_TYPE)
             elif streams and message["type"] == "http.response.body":
                 message = {**message, "body": _escaped(message.get("body", b""))}
             await send(message)

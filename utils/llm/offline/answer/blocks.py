@@ -14,7 +14,7 @@ _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _HEADING = re.compile(r"^#{1,6}\s++(.*)$")
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block is."""
 
     PARAGRAPH = "paragraph"
@@ -28,20 +28,20 @@ class Kind(Enum):
 class Block(NamedTuple):
     """One block with its text as it stood."""
 
-    kind: Kind
+    kind: BlockKind
     text: str
 
 
 _KINDS = {
-    "fence": Kind.CODE,
-    "code_block": Kind.CODE,
-    "table_open": Kind.TABLE,
-    "blockquote_open": Kind.QUOTE,
-    "heading_open": Kind.HEADING,
-    "bullet_list_open": Kind.LIST,
-    "ordered_list_open": Kind.LIST,
-    "paragraph_open": Kind.PARAGRAPH,
-    "html_block": Kind.PARAGRAPH,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "table_open": BlockKind.TABLE,
+    "blockquote_open": BlockKind.QUOTE,
+    "heading_open": BlockKind.HEADING,
+    "bullet_list_open": BlockKind.LIST,
+    "ordered_list_open": BlockKind.LIST,
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "html_block": BlockKind.PARAGRAPH,
 }
 
 

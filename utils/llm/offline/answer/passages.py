@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
+from utils.llm.offline.answer.blocks import Block, BlockKind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
 from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.grammar import FORMS
@@ -235,7 +235,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
             continue
         text = _shown(question, part, section.article, similarity)
         after_code = bool(units) and units[-1][0].endswith("```")
-        goes_on = part.kind is Kind.CODE or (after_code and part.text[:1].islower())
+        goes_on = part.kind is BlockKind.CODE or (after_code and part.text[:1].islower())
         if units and (goes_on or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
@@ -309,21 +309,21 @@ def _body(article: Article) -> list[Block]:
     """The blocks of a passage without the headings that its place already names."""
     place = _place(article).lower()
     parts = blocks(article.content)
-    while parts and parts[0].kind is Kind.HEADING and heading_text(parts[0]).lower() in place:
+    while parts and parts[0].kind is BlockKind.HEADING and heading_text(parts[0]).lower() in place:
         parts = parts[1:]
-    if parts and parts[0].kind is Kind.PARAGRAPH and parts[0].text[0].islower():
+    if parts and parts[0].kind is BlockKind.PARAGRAPH and parts[0].text[0].islower():
         parts = parts[1:]  # the end of a sentence that began in the passage before
-    while parts and parts[-1].kind is Kind.HEADING:
+    while parts and parts[-1].kind is BlockKind.HEADING:
         parts = parts[:-1]
     return parts
 
 
 def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
-    if part.kind is Kind.CODE:
+    if part.kind is BlockKind.CODE:
         return part.text
-    if part.kind is Kind.HEADING:
+    if part.kind is BlockKind.HEADING:
         return f"**{heading_text(part)}**"
-    text = _short_table(question, part.text, similarity) if part.kind is Kind.TABLE else part.text
+    text = _short_table(question, part.text, similarity) if part.kind is BlockKind.TABLE else part.text
     return with_whole_links(text, article.url)
 
 

@@ -1,4 +1,4 @@
-"""Makes a task log over one of the stores."""
+"""Task logs of one process, over a store of their own."""
 
 from __future__ import annotations
 

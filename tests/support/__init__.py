@@ -1,0 +1,1 @@
+"""What tests share and the product does not need."""
