@@ -15,6 +15,7 @@ from a2a.utils.errors import TaskNotCancelableError
 from utils.a2a_common.engine.job import Job, has_received, is_over, still_asks
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery, decoded
+from utils.a2a_common.engine.stage import Stage, Step
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
@@ -213,8 +214,7 @@ class DistributedEngine(TurnEngine):
                 raise PutBack from opening.exception()
             job = opening.result()
             if job is not None:
-                job.work = self._spawn(self._run(job), context=job.context)
-                await asyncio.wait([job.work])
+                await self._run_opened(job)
         except asyncio.CancelledError:  # its user cancels it, and the worker ends while it is canceled
             await to_its_end(self._end_early(opening, canceled=queued.canceled()))
             raise
@@ -230,7 +230,6 @@ class DistributedEngine(TurnEngine):
         if turn is None:
             return None
         job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)
-        job.admitted = True
         writer = await self._claim(job)
         try:
             await writer.add_message(turn.request.message)
@@ -243,8 +242,17 @@ class DistributedEngine(TurnEngine):
         if not job.resumed and _is_new(job.task):
             job.task = None
         self._jobs[turn.task_id] = job
-        job.accepted.set()
+        job.take(Step.STORE)
         return job
+
+    async def _run_opened(self, job: Job) -> None:
+        """Run a turn to its end; one that this process has put off meanwhile, as it ends, does not begin."""
+        if job.stage is not Stage.STORED:
+            await job.ended.wait()
+            return
+        work = self._spawn(self._run(job), context=job.context)
+        job.begin(work)
+        await asyncio.wait([work])
 
     async def _end_early(self, opening: asyncio.Task[Job | None], *, canceled: bool) -> None:
         """Stop a run: its task is canceled, or this worker ends.
@@ -271,7 +279,7 @@ class DistributedEngine(TurnEngine):
             del self._jobs[job.turn.task_id]
         if job.writer is not None:
             job.writer.release()
-        job.ended.set()
+        job.take(Step.END)
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
         """Cancel a task, whichever replica runs it."""

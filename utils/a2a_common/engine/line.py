@@ -55,6 +55,10 @@ class Line:
         """Put a turn at the end of the line, whether there is a place or not."""
         self._waiting[task_id] = conversation
 
+    def waits(self, task_id: str) -> bool:
+        """Whether a turn waits for its place."""
+        return task_id in self._waiting
+
     def leave(self, task_id: str) -> None:
         """A turn has ended, or does not wait any more."""
         ended = self._running.pop(task_id, None)
