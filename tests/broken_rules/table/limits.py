@@ -218,7 +218,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "the line has no end",
-                "utils/a2a_common/engine/line.py::Line._waits",
+                "utils/a2a_common/engine/shared_line.py::Load.takes",
                 "return free > 0",
                 "return True",
                 "tests/unit/engine/test_submit.py::"
@@ -233,9 +233,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "a conversation has two turns at once",
-                "utils/a2a_common/engine/line.py::Line._first",
-                "conversation not in busy",
-                "conversation",
+                "utils/a2a_common/engine/shared_line.py::Load._may_begin",
+                "not each.running",
+                "each",
                 "tests/unit/engine/test_submit.py::"
                 "test_turns_of_a_conversation_run_one_at_a_time_in_their_order",
             ),
