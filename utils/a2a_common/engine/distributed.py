@@ -26,7 +26,7 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
 from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
-from utils.a2a_common.tasks.writer import SUSPENDED
+from utils.a2a_common.tasks.writer import Loss
 from utils.cancellation import to_its_end
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.persistence.runs import RunStore
@@ -377,4 +377,4 @@ def _asks(task: Task | None) -> bool:
 
 
 def _is_put_off(job: Job | None) -> bool:
-    return job is not None and job.writer is not None and job.writer.reason == SUSPENDED
+    return job is not None and job.writer is not None and job.writer.reason is Loss.SUSPENDED

@@ -14,7 +14,7 @@ from utils.a2a_common.engine.stage import OVER, Stage, Step, after
 from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
-from utils.a2a_common.tasks.writer import FENCED, STORAGE, SUSPENDED, TaskWriter
+from utils.a2a_common.tasks.writer import ELSEWHERE, Loss, TaskWriter
 
 
 @dataclass(eq=False, slots=True)
@@ -81,12 +81,12 @@ class Job:
     @property
     def kept(self) -> bool:
         """Whether the turn goes on elsewhere, so that its row stays."""
-        return self.writer is None or self.writer.reason in (FENCED, SUSPENDED)
+        return self.writer is None or self.writer.reason in ELSEWHERE
 
     @property
     def fenced(self) -> bool:
         """Whether another attempt writes the log of its task."""
-        return self.writer is not None and self.writer.reason == FENCED
+        return self.writer is not None and self.writer.reason is Loss.FENCED
 
     @property
     def waits(self) -> bool:
@@ -97,7 +97,7 @@ class Job:
     @property
     def unstored(self) -> bool:
         """Whether the storage failed, so that the end of its task may not be stored yet."""
-        return self.writer is not None and self.writer.reason == STORAGE
+        return self.writer is not None and self.writer.reason is Loss.STORAGE
 
     @property
     def authenticates(self) -> bool:
