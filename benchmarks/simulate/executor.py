@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.agent_execution import RequestContext
 from a2a.server.events.event_queue import EventQueue
 from a2a.types.a2a_pb2 import TaskState
 
@@ -13,14 +13,18 @@ from benchmarks.simulate.process import PROCESS
 from benchmarks.simulate.script import Ids, Script, chunks, ending_of, late, status_of, task_of
 from benchmarks.simulate.trace import Trace
 from utils.a2a_common.engine.event_queue import LogQueue
+from utils.a2a_common.engine.turn_executor import TurnExecutor
 
 
-class ScriptedExecutor(AgentExecutor):
+class ScriptedExecutor(TurnExecutor):
     """Runs scripts. A turn that another process began starts again from its first step.
 
     Attributes:
         resumable: Whether a turn may go on after its process died.
     """
+
+    resumable = False
+    begins_with_task = False
 
     def __init__(self, facts: Facts, trace: Trace, *, resumable: bool, says_canceled: bool) -> None:
         self._facts = facts
@@ -69,3 +73,9 @@ class ScriptedExecutor(AgentExecutor):
         if self._says_canceled:
             ids = Ids(context.task_id or "", context.context_id or "", "")
             await event_queue.enqueue_event(status_of(ids, TaskState.TASK_STATE_CANCELED))
+
+    async def abandon(self, task_id: str) -> None:
+        """It has no sub-tasks."""
+
+    async def forget(self, task_id: str) -> None:
+        """It stores nothing for a resume."""

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from multi_agents.cli.database_check import check_database, check_out_of_sight
 from multi_agents.cli.issuers_check import check_issuers
 from multi_agents.cli.limits_check import check_limits
 from multi_agents.cli.model.ask import ask_models
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
 from multi_agents.cli.service.agents import AgentTarget, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service, supervisor_port
@@ -59,7 +58,7 @@ NOBODY_REMEMBERED = "LONG_TERM_MEMORY is on, but AUTH_MODE is not: callers canno
 async def all_checks(agents_file: Path) -> list[Finding]:
     """Every check, in the order in which a person should read them."""
     findings = [*check_python(), *await check_settings(agents_file)]
-    if any(finding.level == "wrong" for finding in findings):
+    if any(finding.level is Level.WRONG for finding in findings):
         return findings
     environ = process_environment()
     own = own_settings(agents_file, environ)
@@ -72,7 +71,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     ]
     for one in own:
         findings += check_own_settings(one, environ)
-    if any(finding.level == "wrong" for finding in findings):
+    if any(finding.level is Level.WRONG for finding in findings):
         return findings
     entries = configured_agents(agents_file)
     at_home = environ | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
@@ -94,7 +93,7 @@ def check_python() -> Iterator[Finding]:
     good = sys.version_info >= OLDEST_PYTHON
     yield Finding(
         "python",
-        "ok" if good else "wrong",
+        Level.OK if good else Level.WRONG,
         f"Python {version}" + ("" if good else "; 3.11 or newer is needed"),
     )
 
@@ -108,22 +107,22 @@ async def check_settings(agents_file: Path) -> list[Finding]:
         of_agents = await settings_of_agents(configured_agents(agents_file), own)
         unknown = [*unknown_settings(of_agents.names), *unknown_own_settings(of_agents.names, own)]
     except SettingsError as error:
-        return [Finding("settings", "wrong", error.message)]
+        return [Finding("settings", Level.WRONG, error.message)]
     sentences = [*(problem.message for problem in shared), *of_agents.wrong, *of_agents.wrong_own]
-    found = [Finding("settings", "wrong", sentence) for sentence in sentences]
+    found = [Finding("settings", Level.WRONG, sentence) for sentence in sentences]
     found += [
-        Finding("settings", "wrong" if one.suspicious and one.in_file else "note", one.sentence)
+        Finding("settings", Level.WRONG if one.suspicious and one.in_file else Level.NOTE, one.sentence)
         for one in unknown
     ]
-    found += [Finding("settings", "note", one.sentence) for one in repeated_variables()]
-    if not any(one.level == "wrong" for one in found):
-        found.append(Finding("settings", "ok", "every setting can be read"))
+    found += [Finding("settings", Level.NOTE, one.sentence) for one in repeated_variables()]
+    if not any(one.level is Level.WRONG for one in found):
+        found.append(Finding("settings", Level.OK, "every setting can be read"))
     return found
 
 
 def check_own_settings(own: OwnSettings, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Which settings an agent has for itself, and whether its model and embeddings are complete with them."""
-    yield Finding("settings", "ok", f"{own.agent} has its own {', '.join(sorted(own.env))} ({own.file})")
+    yield Finding("settings", Level.OK, f"{own.agent} has its own {', '.join(sorted(own.env))} ({own.file})")
     checks: list[tuple[Callable[[Mapping[str, str]], Iterator[Finding]], Sequence[type[EnvSettings]]]] = [
         (check_model, (LLMSettings, RecoverySettings)),
         (check_embeddings, (EmbeddingSettings,)),
@@ -150,15 +149,15 @@ def check_model(environ: Mapping[str, str]) -> Iterator[Finding]:
             if one is not None and one.provider is not ModelProvider.EMBEDDED:
                 create_chat_model(one)
     except SettingsError as error:
-        yield Finding("model", "wrong", error.message)
+        yield Finding("model", Level.WRONG, error.message)
         return
     if settings.provider is not ModelProvider.EMBEDDED:
-        yield Finding("model", "ok", describe_model(settings))
+        yield Finding("model", Level.OK, describe_model(settings))
         return
     configured = [one for one in ModelProvider if one is not ModelProvider.EMBEDDED]
     yield Finding(
         "model",
-        "note",
+        Level.NOTE,
         f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
         f"LLM_PROVIDER to {choices(configured)}, and LLM_MODEL.",
     )
@@ -170,14 +169,14 @@ def check_embeddings(environ: Mapping[str, str]) -> Iterator[Finding]:
 
     settings = EmbeddingSettings.load(environ)
     if settings.provider is EmbeddingsProvider.NONE:
-        yield Finding("embeddings", "note", "none: documents are searched by words only")
+        yield Finding("embeddings", Level.NOTE, "none: documents are searched by words only")
         return
     try:
         create_embedder(settings, cache=None)
     except SettingsError as error:
-        yield Finding("embeddings", "wrong", error.message)
+        yield Finding("embeddings", Level.WRONG, error.message)
     else:
-        yield Finding("embeddings", "ok", f"{settings.provider.value} {settings.model or ''}".strip())
+        yield Finding("embeddings", Level.OK, f"{settings.provider.value} {settings.model or ''}".strip())
 
 
 def check_mcp(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -190,9 +189,9 @@ def check_mcp(environ: Mapping[str, str]) -> Iterator[Finding]:
     try:
         servers_of(settings.servers, environ, SUPERVISOR)
     except SettingsError as error:
-        yield Finding("mcp", "wrong", error.message)
+        yield Finding("mcp", Level.WRONG, error.message)
     else:
-        yield Finding("mcp", "ok", "the MCP servers are described as they must be")
+        yield Finding("mcp", Level.OK, "the MCP servers are described as they must be")
 
 
 def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -200,11 +199,11 @@ def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
     try:
         codec = EncryptionSettings.load(environ).codec()
     except SettingsError as error:
-        yield Finding("encryption", "wrong", error.message)
+        yield Finding("encryption", Level.WRONG, error.message)
         return
     if codec.on:
         text = f"what conversations leave is encrypted; keys: {len(codec.keys)}"
-        yield Finding("encryption", "ok", text)
+        yield Finding("encryption", Level.OK, text)
 
 
 def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -212,16 +211,16 @@ def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:
     try:
         if https_options(ServerSettings.load(environ)):
             yield Finding(
-                "https", "ok", "TLS_CERT_FILE and TLS_KEY_FILE belong together; `serve` speaks HTTPS"
+                "https", Level.OK, "TLS_CERT_FILE and TLS_KEY_FILE belong together; `serve` speaks HTTPS"
             )
         now = datetime.now(UTC)
         for each in served_dates(ServerSettings.load(environ)):
             if wrong := each.wrong(now):
-                yield Finding("https", "wrong", wrong)
+                yield Finding("https", Level.WRONG, wrong)
             elif soon := each.soon(now):
-                yield Finding("https", "note", soon)
+                yield Finding("https", Level.NOTE, soon)
     except SettingsError as error:
-        yield Finding("https", "wrong", error.message)
+        yield Finding("https", Level.WRONG, error.message)
 
 
 def check_home() -> Iterator[Finding]:
@@ -230,21 +229,21 @@ def check_home() -> Iterator[Finding]:
     try:
         check_room(home)
     except StorageFull as error:
-        yield Finding("data folder", "wrong", error.message)
+        yield Finding("data folder", Level.WRONG, error.message)
     except StorageError:
         yield Finding(
             "data folder",
-            "wrong",
+            Level.WRONG,
             f"{home} cannot be written; set PLATFORM_ENGINEER_HOME to a folder that can",
         )
     else:
-        yield Finding("data folder", "ok", f"{home} can be written")
+        yield Finding("data folder", Level.OK, f"{home} can be written")
         if DatabaseSettings.load().store is Store.MEMORY:
             yield Finding(
-                "data", "ok", "conversations are kept in memory and end with the service: STORE=memory"
+                "data", Level.OK, "conversations are kept in memory and end with the service: STORE=memory"
             )
         yield from (
-            Finding("data", "ok", f"{folder.name} has stored {summary_of(sizes)}")
+            Finding("data", Level.OK, f"{folder.name} has stored {summary_of(sizes)}")
             for folder in sorted(home.iterdir())
             if folder.is_dir() and (sizes := sizes_of_files(folder))
         )
@@ -257,7 +256,7 @@ def check_retention(environ: Mapping[str, str]) -> Iterator[Finding]:
     told += [f"from {in_words(limit)} of {kind}" for kind, limit in settings.limits.items()]
     yield Finding(
         "retention",
-        "ok",
+        Level.OK,
         f"conversations are deleted {' and '.join(told)}" if told else "conversations are kept for ever",
     )
 
@@ -267,9 +266,9 @@ def check_memory(environ: Mapping[str, str]) -> Iterator[Finding]:
     if not MemorySettings.load(environ).on:
         return
     if AuthSettings.load(environ).on:
-        yield Finding("memory", "ok", "what conversations taught about a user is known in the next ones")
+        yield Finding("memory", Level.OK, "what conversations taught about a user is known in the next ones")
     else:
-        yield Finding("memory", "wrong", NOBODY_REMEMBERED)
+        yield Finding("memory", Level.WRONG, NOBODY_REMEMBERED)
 
 
 def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:
@@ -280,12 +279,12 @@ def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:
     for name, port in wanted.items():
         user = ours.get(f"http://127.0.0.1:{port}")
         if user:
-            yield Finding("port", "ok", f"{port} is used by {user} of the running service")
+            yield Finding("port", Level.OK, f"{port} is used by {user} of the running service")
         elif is_free(port):
-            yield Finding("port", "ok", f"{port} is free for {name}")
+            yield Finding("port", Level.OK, f"{port} is free for {name}")
         else:
             yield Finding(
-                "port", "note", f"{port} is taken by another program; {name} will use the next free one"
+                "port", Level.NOTE, f"{port} is taken by another program; {name} will use the next free one"
             )
 
 
@@ -297,12 +296,12 @@ async def check_agents(entries: tuple[AgentEntry, ...]) -> list[Finding]:
     else:
         targets = [AgentTarget(one.name, one.url) for one in entries if one.module is None]
     if not targets:
-        return [Finding("agents", "note", "no service runs; `platform-engineer up` or `chat` starts it")]
+        return [Finding("agents", Level.NOTE, "no service runs; `platform-engineer up` or `chat` starts it")]
     rows = await look_at_all(targets)
-    levels: Mapping[str, Literal["ok", "note", "wrong"]] = {
-        "ready": "ok",
-        "not ready": "note",
-        "down": "wrong",
+    levels: Mapping[str, Level] = {
+        "ready": Level.OK,
+        "not ready": Level.NOTE,
+        "down": Level.WRONG,
     }
     return [
         Finding(

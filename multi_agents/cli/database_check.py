@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from utils.errors import PlatformError
 from utils.persistence.out_of_sight import told_of
 from utils.persistence.settings import DatabaseSettings, Migrate
@@ -26,16 +26,16 @@ async def check_database(environ: Mapping[str, str]) -> list[Finding]:
     try:
         sizes, may_create = await _looked_at(settings)
     except PlatformError as error:
-        return [Finding("database", "wrong", error.message)]
+        return [Finding("database", Level.WRONG, error.message)]
     if not sizes and not may_create and settings.migrate is Migrate.START:
-        return [Finding("database", "wrong", NO_RIGHT)]
+        return [Finding("database", Level.WRONG, NO_RIGHT)]
     return list(_findings(sizes))
 
 
 def check_out_of_sight(environ: Mapping[str, str], home: Path) -> Iterator[Finding]:
     """Whether conversations are in files that no agent shows, since all of them store in a database."""
     if told := told_of(DatabaseSettings.load(environ), home):
-        yield Finding("data", "note", told)
+        yield Finding("data", Level.NOTE, told)
 
 
 async def _looked_at(settings: DatabaseSettings) -> tuple[dict[str, int], bool]:
@@ -54,4 +54,4 @@ async def _looked_at(settings: DatabaseSettings) -> tuple[dict[str, int], bool]:
 
 def _findings(sizes: Mapping[str, int]) -> Iterator[Finding]:
     told = ", ".join(f"{schema} {size / _MEGABYTE:.1f} MB" for schema, size in sizes.items())
-    yield Finding("database", "ok", f"PostgreSQL can be used; {told or 'no tables yet'}")
+    yield Finding("database", Level.OK, f"PostgreSQL can be used; {told or 'no tables yet'}")

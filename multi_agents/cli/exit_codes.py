@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+
+from utils.events import DelegationState
 
 
 class ExitCode(IntEnum):
@@ -26,16 +29,16 @@ EXIT_CODE_HELP = (
     "70 the module of an agent cannot be loaded · 130 interrupted by Ctrl-C · 143 ended by SIGTERM."
 )
 
-_BY_STATE = {
-    "completed": ExitCode.OK,
-    "failed": ExitCode.TASK_FAILED,
-    "rejected": ExitCode.TASK_FAILED,
-    "canceled": ExitCode.CANCELED,
-    "input-required": ExitCode.INPUT_REQUIRED,
-    "auth-required": ExitCode.INPUT_REQUIRED,
+_BY_STATE: Mapping[DelegationState | None, ExitCode] = {
+    DelegationState.COMPLETED: ExitCode.OK,
+    DelegationState.FAILED: ExitCode.TASK_FAILED,
+    DelegationState.REJECTED: ExitCode.TASK_FAILED,
+    DelegationState.CANCELED: ExitCode.CANCELED,
+    DelegationState.INPUT_REQUIRED: ExitCode.INPUT_REQUIRED,
+    DelegationState.AUTH_REQUIRED: ExitCode.INPUT_REQUIRED,
 }
 
 
-def exit_code_of(state: str) -> ExitCode:
-    """The exit code for the state that a task ended in; a state that is no end counts as failed."""
+def exit_code_of(state: DelegationState | None) -> ExitCode:
+    """The exit code for the state that a task ended in; a state that is no end counts as failed, and so does none."""
     return _BY_STATE.get(state, ExitCode.TASK_FAILED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from multi_agents.cli.console import one_line
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from utils.auth.settings import AuthMode, AuthSettings
 
 SILENT = (
@@ -28,7 +28,7 @@ async def check_issuers(environ: Mapping[str, str]) -> list[Finding]:
         try:
             keys = await Jwks(issuer, fetch=fetched_json).keys("")
         except AuthRefused:
-            found.append(Finding("callers", "wrong", SILENT.format(issuer=one_line(issuer))))
+            found.append(Finding("callers", Level.WRONG, SILENT.format(issuer=one_line(issuer))))
         else:
-            found.append(Finding("callers", "ok", f"{one_line(issuer)} answers, with {len(keys)} keys"))
+            found.append(Finding("callers", Level.OK, f"{one_line(issuer)} answers, with {len(keys)} keys"))
     return found

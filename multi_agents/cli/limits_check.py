@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from utils.a2a_common.server.connections import connections_within
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.open_files import allowed_files
@@ -19,13 +19,13 @@ def check_limits(environ: Mapping[str, str]) -> Iterator[Finding]:
     if DatabaseSettings.load(environ).url is None:
         for one in settings_of(DatabaseSettings):
             if one.variable.startswith(_OF_DATABASE) and environ.get(one.variable):
-                yield Finding("limits", "note", f"{one.variable} has no effect without DATABASE_URL")
+                yield Finding("limits", Level.NOTE, f"{one.variable} has no effect without DATABASE_URL")
     asked = ProtectionSettings.load(environ).max_connections
     taken = connections_within(asked, allowed_files())
     if asked and taken < asked:
         yield Finding(
             "limits",
-            "note",
+            Level.NOTE,
             f"MAX_CONNECTIONS is {asked}, and {taken} are taken: half of the files that a process may open "
             "(raise it with ulimit -n)",
         )

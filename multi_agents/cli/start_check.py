@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from multi_agents.cli.console import clean, one_line
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from multi_agents.cli.own_settings import OwnSettings
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.local import LaunchOptions, planned
@@ -34,7 +34,7 @@ async def check_start(
         return list(findings_of(await _said(plan, environ)))
     except OSError as error:
         why = f"a start could not be tried, since no temporary file can be written: {error.strerror}; see TMPDIR"
-        return [Finding("start", "wrong", why)]
+        return [Finding("start", Level.WRONG, why)]
 
 
 async def _said(plan: ServicePlan, environ: Mapping[str, str]) -> dict[str, list[str]]:
@@ -72,11 +72,11 @@ def findings_of(said: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
         elif verdict["wrong"]:
             wrong.setdefault(str(verdict["wrong"]), []).append(name)
     for sentence, names in wrong.items():
-        yield Finding("start", "wrong", f"{', '.join(names)} cannot be started: {sentence}")
+        yield Finding("start", Level.WRONG, f"{', '.join(names)} cannot be started: {sentence}")
     for name, line in unknown.items():
-        yield Finding("start", "note", f"{name} did not say whether it can be started: {one_line(line)}")
+        yield Finding("start", Level.NOTE, f"{name} did not say whether it can be started: {one_line(line)}")
     if not wrong and not unknown:
-        yield Finding("start", "ok", f"{', '.join(said)} can be started with these settings")
+        yield Finding("start", Level.OK, f"{', '.join(said)} can be started with these settings")
 
 
 def _verdict(line: str) -> Mapping[str, object] | None:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from utils.a2a_common.protocol.delegation_context import PreviousResult, Remark
+from utils.messages.marks import FINISHED_AT
 from utils.messages.results import ToolProblem, parse_result
 from utils.messages.text import message_text
 from utils.messages.told import when_said
 from utils.messages.transcript import active_index
-
-FINISHED_AT = "finished_at"
-"""Key of a delegation's result in `additional_kwargs`: seconds since 1970."""
 
 MOST_RESULTS = 5
 LONGEST_RESULT = 3_000
@@ -65,7 +63,7 @@ def _results(messages: Sequence[BaseMessage]) -> list[PreviousResult]:
         PreviousResult(
             task=asked.get(message.tool_call_id, ""),
             result=message_text(message)[:LONGEST_RESULT],
-            timestamp=float(message.additional_kwargs[FINISHED_AT]),
+            timestamp=FINISHED_AT.of(message) or 0.0,
             agent=str(message.name or ""),
         )
         for message in messages
@@ -75,5 +73,5 @@ def _results(messages: Sequence[BaseMessage]) -> list[PreviousResult]:
 
 def _told(message: ToolMessage) -> bool:
     """Whether an agent said it: a failure or another tool's result is nothing that the next agent needs."""
-    said = FINISHED_AT in message.additional_kwargs and message.status != "error"
+    said = FINISHED_AT.of(message) is not None and message.status != "error"
     return said and not isinstance(parse_result(message_text(message)), ToolProblem)

@@ -16,7 +16,6 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.conversation_below import delete_below, forget_below
-from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.delegation_words import asked_again, description_of, not_made
 from multi_agents.platform_engineer.early_answers import WholeText, seen_before
@@ -52,6 +51,7 @@ from utils.events import (
     Usage,
     UsageReported,
 )
+from utils.messages.marks import FINISHED_AT
 from utils.messages.question import Question
 from utils.persistence.contexts import Person
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
@@ -211,7 +211,7 @@ class Delegation:
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={
-                        FINISHED_AT: time.time(),
+                        **FINISHED_AT.entry(time.time()),
                         **in_words(task),
                         **seen,
                         **whole_answer(task, own=self._scopes.is_own(name), asked=bool(replies)),

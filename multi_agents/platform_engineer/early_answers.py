@@ -13,11 +13,11 @@ from uuid import UUID, uuid5
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT
 from utils.events import ArtifactAdded, TextPart
 from utils.messages.handles import full_output_of
-from utils.messages.results import IN_WORDS, SHOWN_BEFORE, shown_before
+from utils.messages.marks import FINISHED_AT, IN_WORDS, SHOWN_BEFORE
+from utils.messages.results import shown_before
 from utils.messages.text import message_text
 from utils.messages.told import told_besides
 from utils.messages.transcript import active_index
@@ -58,7 +58,7 @@ async def _answer(result: ToolMessage, request: AgentRequest, whole: WholeText) 
     """A result as it is shown to the user: whole, without notes on files, which the user gets."""
     agent, handle = str(result.name), full_output_of(result)
     text = (await whole(request.thread_id, handle) if handle else None) or message_text(result)
-    words = str(result.additional_kwargs.get(IN_WORDS) or text)
+    words = IN_WORDS.of(result) or text
     return ArtifactAdded(
         [TextPart(f"**From {agent}:**\n\n{words}")],
         name=RESPONSE_ARTIFACT,
@@ -80,7 +80,7 @@ def seen_before(kept: DelegationRecord, beside: Iterable[DelegationRecord]) -> d
         for each in beside
         if each.step == kept.step and each.id != kept.id and each.state == COMPLETED
     ]
-    return {SHOWN_BEFORE: calls} if calls else {}
+    return SHOWN_BEFORE.entry(calls) if calls else {}
 
 
 class EarlyAnswers(AgentMiddleware[Any, Any]):
@@ -110,5 +110,5 @@ def seen_agents(turn: Sequence[BaseMessage]) -> list[str]:
 def _results(update: Mapping[str, Any]) -> Iterator[ToolMessage]:
     found = update.get("messages") or ()
     for each in [found] if isinstance(found, BaseMessage) else found:
-        if isinstance(each, ToolMessage) and FINISHED_AT in each.additional_kwargs and each.status != "error":
+        if isinstance(each, ToolMessage) and FINISHED_AT.of(each) is not None and each.status != "error":
             yield each

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, ToolMessage
 
-from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
-from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import UpstreamRefused
 from utils.messages.approval import LONGEST_SHOWN, check_shown, fenced
 from utils.messages.invisible import written_out
+from utils.messages.marks import FINISHED_AT, PROBLEM
 from utils.messages.question import Question, approval_question
 from utils.messages.source import is_of_mcp_server
 
@@ -87,6 +86,6 @@ def _before(messages: Sequence[BaseMessage], call_id: str) -> Sequence[BaseMessa
 def _is_result(message: BaseMessage, is_own: Callable[[str], bool]) -> bool:
     if not isinstance(message, ToolMessage):
         return False
-    told = message.additional_kwargs
-    has_words = FINISHED_AT in told or bool(told.get(PROBLEM, {}).get("quotes"))
+    problem = PROBLEM.of(message)
+    has_words = FINISHED_AT.of(message) is not None or (problem is not None and problem.quotes)
     return is_of_mcp_server(message) or (has_words and is_own(message.name or ""))

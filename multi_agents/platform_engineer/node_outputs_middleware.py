@@ -10,10 +10,10 @@ from langchain_core.messages import ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.node_outputs import NodeOutputsState, number_of, output_of
 from multi_agents.platform_engineer.tool_call_origin import tool_call_origin
 from utils.messages.handles import full_output_of
+from utils.messages.marks import FINISHED_AT
 from utils.messages.text import message_text
 
 
@@ -29,7 +29,7 @@ class NodeOutputsMiddleware(AgentMiddleware[Any, Any]):
     ) -> ToolMessage | Command[Any]:
         """Run the call; a finished delegation's result changes the state too."""
         result = await handler(request)
-        if not isinstance(result, ToolMessage) or FINISHED_AT not in result.additional_kwargs:
+        if not isinstance(result, ToolMessage) or FINISHED_AT.of(result) is None:
             return result
         agent, messages = request.tool_call["name"], request.state["messages"]
         origin = tool_call_origin("", messages, str(request.tool_call["id"]))

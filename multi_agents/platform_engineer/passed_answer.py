@@ -14,20 +14,17 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from multi_agents.platform_engineer.node_outputs import data_of
-from utils.a2a_common.graph.stream_translator import ORIGIN
 from utils.context.constraints import constraints_in
 from utils.context.refused import Refused, without_refused
 from utils.context.state import edits_of, pinned_of
 from utils.messages.handles import full_output_of
+from utils.messages.marks import ORIGIN, WHOLE_ANSWER
 from utils.messages.text import message_text
 
 if TYPE_CHECKING:
     from utils.a2a_common.client.task_view import TaskView
 
 log = structlog.get_logger(__name__)
-
-WHOLE = "whole_answer"
-"""Key of a delegation's result in `additional_kwargs`: it is all that the agent said, in words, without a question."""
 
 _TURN = 3
 """Messages of such a turn: the request, the one call, its result."""
@@ -42,7 +39,7 @@ def whole_answer(task: TaskView, *, own: bool, asked: bool) -> dict[str, bool]:
         asked: Whether it asked the user a question.
     """
     plain = not (task.error or task.kept or task.files or data_of(task)) and bool(task.text().strip())
-    return {WHOLE: True} if own and plain and not asked else {}
+    return WHOLE_ANSWER.entry(True) if own and plain and not asked else {}
 
 
 class PassedAnswer(AgentMiddleware[Any, Any]):
@@ -58,7 +55,7 @@ class PassedAnswer(AgentMiddleware[Any, Any]):
         answer = None if request.response_format else passed_answer(request.messages, state)
         if answer is None:
             return await handler(request)
-        log.info("synthesis.passed", agent=answer.response_metadata[ORIGIN])
+        log.info("synthesis.passed", agent=ORIGIN.of(answer))
         return answer
 
 
@@ -80,13 +77,13 @@ def passed_answer(messages: Sequence[BaseMessage], state: Mapping[str, Any]) -> 
         without_refused(messages, Refused.from_state(state)), pinned_of(state), edits_of(state)
     ):
         return None
-    return AIMessage(message_text(result), response_metadata={ORIGIN: str(result.name)})
+    return AIMessage(message_text(result), response_metadata=ORIGIN.entry(str(result.name)))
 
 
 def _is_whole(result: ToolMessage) -> bool:
     """Whether a result is all that the agent said, not shortened to fit."""
     return (
-        bool(result.additional_kwargs.get(WHOLE))
+        bool(WHOLE_ANSWER.of(result))
         and result.status != "error"
         and full_output_of(result) is None
         and bool(message_text(result).strip())

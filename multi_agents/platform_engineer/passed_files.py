@@ -8,8 +8,8 @@ from uuid import UUID, uuid5
 
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ArtifactAdded, FileBytes
+from utils.messages.marks import IN_WORDS
 from utils.messages.media.readable import file_block, is_readable
-from utils.messages.results import IN_WORDS
 
 if TYPE_CHECKING:
     from utils.a2a_common.client.task_view import TaskView
@@ -64,7 +64,7 @@ def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | li
 
 def in_words(task: TaskView) -> dict[str, str]:
     """The mark of a result with files: its text without them. The publisher of the answer lists the files below it."""
-    return {IN_WORDS: task.words} if 0 < len(task.files) <= MOST_FILES and task.words else {}
+    return IN_WORDS.entry(task.words) if 0 < len(task.files) <= MOST_FILES and task.words else {}
 
 
 def _too_many(task: TaskView) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from utils.messages.handles import FULL_OUTPUT, full_output_of
+from utils.messages.handles import full_output_of
+from utils.messages.marks import FULL_OUTPUT
 from utils.messages.transcript import after_cut, position_of
 
 _STORED_TEXTS = "shelf"
@@ -150,7 +151,7 @@ def _difference(old: BaseMessage, new: BaseMessage) -> dict[str, Any]:
 def _apply(message: BaseMessage, change: Mapping[str, Any]) -> BaseMessage:
     update: dict[str, Any] = {"content": change["content"]}
     if handle := change.get("handle"):
-        update["additional_kwargs"] = {**message.additional_kwargs, FULL_OUTPUT: handle}
+        update["additional_kwargs"] = {**message.additional_kwargs, **FULL_OUTPUT.entry(handle)}
     args = change.get("args")
     if args and isinstance(message, AIMessage):
         update["tool_calls"] = [{**c, "args": args.get(c["id"], c["args"])} for c in message.tool_calls]

@@ -15,7 +15,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from utils.context.compaction import Compaction
-from utils.messages.counter import COUNTED_KEY
+from utils.messages.marks import COUNTED_TOKENS
 from utils.messages.media.blocks import IMAGE, Media, media_of
 from utils.messages.media.named import name_in
 from utils.messages.media.stored import media_handle
@@ -96,7 +96,7 @@ def suspects(view: Sequence[BaseMessage]) -> Suspects:
     Args:
         view: The messages of the refused request, without the system message.
     """
-    answered = [index for index, message in enumerate(view) if COUNTED_KEY in message.response_metadata]
+    answered = [index for index, message in enumerate(view) if COUNTED_TOKENS.of(message) is not None]
     start = answered[-1] + 1 if answered else 0
     new = view[start:]
     said: list[BaseMessage] = [message for message in new if _is_request(message)]

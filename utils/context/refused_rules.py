@@ -12,7 +12,7 @@ from typing import Any
 from utils.context.constraints import constraints_in
 from utils.context.refused import TURN_LEFT_OUT, Refused, accepted_messages
 from utils.context.state import edits_of, pinned_of
-from utils.messages.counter import COUNTED_KEY
+from utils.messages.marks import COUNTED_TOKENS
 from utils.messages.transcript import with_ids
 
 
@@ -26,7 +26,7 @@ def suspected_rules(values: Mapping[str, Any]) -> dict[int, str]:
     """
     messages, edits = with_ids(accepted_messages(values)), edits_of(values)
     places = {str(message.id): place for place, message in enumerate(messages)}
-    answered = [place for place, message in enumerate(messages) if COUNTED_KEY in message.response_metadata]
+    answered = [place for place, message in enumerate(messages) if COUNTED_TOKENS.of(message) is not None]
     last = answered[-1] if answered else -1
     if any(message.content == TURN_LEFT_OUT for message in messages[last + 1 :]):
         last = -1

@@ -28,7 +28,7 @@ from utils.llm.offline import MODEL_NAME
 from utils.llm.offline.reply import Reply, pieces, reply
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import payload, specs
-from utils.messages.question import ASKS
+from utils.messages.marks import ASKS_USER
 from utils.messages.text import message_text
 
 OFFLINE_NOTICE = (
@@ -138,7 +138,7 @@ def _message(decided: Reply, messages: Sequence[BaseMessage]) -> AIMessage:
 
 def _chunks(decided: Reply, messages: Sequence[BaseMessage]) -> Iterator[ChatGenerationChunk]:
     for piece in [decided.text] if decided.asks else pieces(decided.text):
-        marks = {ASKS: True} if decided.asks else {}
+        marks = ASKS_USER.entry(True) if decided.asks else {}
         yield _chunk(AIMessageChunk(content=piece, response_metadata=marks))
     for index, call in enumerate(decided.calls):
         arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
@@ -160,7 +160,7 @@ def _chunk(message: AIMessageChunk) -> ChatGenerationChunk:
 def _metadata(decided: Reply, *, streamed: bool = False) -> dict[str, Any]:
     """What is said of an answer besides its text; the chunk with the text of a question is marked already."""
     finish = "tool_calls" if decided.calls else "stop"
-    marks = {ASKS: True} if decided.asks and not streamed else {}
+    marks = ASKS_USER.entry(True) if decided.asks and not streamed else {}
     return {"model_name": MODEL_NAME, "finish_reason": finish, **marks}
 
 

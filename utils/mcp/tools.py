@@ -13,8 +13,8 @@ from utils.mcp.blocks import blocks_of, text_of
 from utils.mcp.references import UnusableSchemaError
 from utils.mcp.schema import Arguments, arguments_of
 from utils.mcp.words import plain, quoted
+from utils.messages.marks import MCP_SERVER
 from utils.messages.repeatable import CHANGES, READ_ONLY, REPEATABLE
-from utils.messages.source import MCP_SERVER
 from utils.messages.unanswered import unanswered
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arg
         description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
         args_schema=arguments.schema,
         function=call,
-        metadata={MCP_SERVER: server, **marks},
+        metadata={**MCP_SERVER.entry(server), **marks},
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from utils.messages.marks import COUNTED_TOKENS, USAGE_COUNTED
 from utils.messages.media.charges import UNKNOWN, MediaCharges
 from utils.messages.tokens import (
     DEFAULT_ENCODING,
@@ -33,12 +34,6 @@ BELIEVED = (0.7, 2.5)
 
 All tokenisers in use are inside: Claude's and Llama's reach 1.35 on code, and tool schemas are counted up to a third too high.
 Ratios outside come from servers that report something else, such as the sum over all chunks, or only uncached tokens."""
-
-COUNTED_KEY = "counted_tokens"
-"""Key in an answer's `response_metadata` with the counted tokens of its request."""
-
-COUNTED_USAGE = "usage_counted"
-"""Key in an answer's `response_metadata` that marks a usage of our own count, which measures nothing."""
 
 _SAFETY = 1.005
 _REMEMBERED = 20_000
@@ -157,11 +152,11 @@ def _measured(message: BaseMessage) -> tuple[int, int]:
     """Counted and reported tokens of an answer's request; zeros if either is unknown or the ratio is implausible."""
     if not isinstance(message, AIMessage) or not message.usage_metadata:
         return 0, 0
-    if message.response_metadata.get(COUNTED_USAGE):
+    if USAGE_COUNTED.of(message):
         return 0, 0
-    counted = message.response_metadata.get(COUNTED_KEY)
+    counted = COUNTED_TOKENS.of(message)
     reported = message.usage_metadata.get("input_tokens", 0)
-    if not isinstance(counted, int) or counted <= 0:
+    if counted is None or counted <= 0:
         return 0, 0
     lowest, highest = BELIEVED
     return (counted, reported) if lowest <= reported / counted <= highest else (0, 0)
@@ -169,9 +164,7 @@ def _measured(message: BaseMessage) -> tuple[int, int]:
 
 def with_count(message: AIMessage, counted: int) -> AIMessage:
     """The answer with the counted tokens of its request in its metadata, for `calibrate`."""
-    return message.model_copy(
-        update={"response_metadata": {**message.response_metadata, COUNTED_KEY: counted}}
-    )
+    return COUNTED_TOKENS.on(message, counted)
 
 
 def _key(message: BaseMessage) -> object:

@@ -11,6 +11,8 @@ import re
 
 from langchain_core.messages import BaseMessage
 
+from utils.messages.marks import FULL_OUTPUT
+
 _HANDLE = re.compile(r"\bart_[0-9a-f]{12}\b")
 
 
@@ -26,19 +28,12 @@ def handles_in(text: str) -> list[str]:
     return list(dict.fromkeys(_HANDLE.findall(text)))
 
 
-FULL_OUTPUT = "full_output"
-"""Key in `additional_kwargs` of a shortened message with the handle of its full text."""
-
-
 def full_output_of(message: BaseMessage) -> str | None:
     """The handle of a shortened message's full text; `None` for other messages."""
-    handle = message.additional_kwargs.get(FULL_OUTPUT)
-    return handle if isinstance(handle, str) else None
+    return FULL_OUTPUT.of(message)
 
 
 def with_full_output(message: BaseMessage, content: str, handle: str | None) -> BaseMessage:
     """The message with shortened content, and the handle of its full text."""
-    if handle is None:
-        return message.model_copy(update={"content": content})
-    extra = {**message.additional_kwargs, FULL_OUTPUT: handle}
-    return message.model_copy(update={"content": content, "additional_kwargs": extra})
+    shortened = message.model_copy(update={"content": content})
+    return shortened if handle is None else FULL_OUTPUT.on(shortened, handle)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from utils.errors import UpstreamRefused
 from utils.messages.approval import LONGEST_QUESTION, approval_form, digest_in_form
+from utils.messages.marks import ASKS_USER
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
-
-ASKS = "asks_user"
-"""Key in the `response_metadata` of a model's answer that is a question to the user, so that the task waits for the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +96,4 @@ def approval_question(
 
 def asks_user(message: AIMessage) -> bool:
     """Whether a model's answer, or a chunk of it, asks the user for something."""
-    return bool(message.response_metadata.get(ASKS))
+    return bool(ASKS_USER.of(message))

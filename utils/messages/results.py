@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from utils.messages.marks import SHOWN_BEFORE
+
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
-
-STOPPED_CALL = "stopped_call"
-"""Key of a tool message's `additional_kwargs` that marks the result of a call that was not run."""
-
-IN_WORDS = "in_words"
-"""Key of a tool message's `additional_kwargs` that holds what the result says besides its notes on files, which the user gets: for a model
-that quotes results to the user."""
-
-SHOWN_BEFORE = "shown_before"
-"""Key of a tool message's `additional_kwargs` that lists the calls beside it whose results the user has read already."""
 
 
 class Article(BaseModel):
@@ -113,4 +105,4 @@ def dump_result(result: Result) -> str:
 
 def shown_before(messages: Iterable[BaseMessage]) -> set[str]:
     """The calls among messages whose results the user has read already, beside a question."""
-    return {str(call) for each in messages for call in each.additional_kwargs.get(SHOWN_BEFORE, ())}
+    return {call for each in messages for call in SHOWN_BEFORE.of(each) or ()}

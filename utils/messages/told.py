@@ -11,17 +11,13 @@ from datetime import date, datetime
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from utils.messages.marks import DAY, OWN_WORDS, SAID_AT, TASK
 from utils.messages.text import message_text
-
-_DATE = "date"
-_SAID_AT = "said_at"
-_TASK = "delegated_with"
-_WORDS = "own_words"
 
 
 def dated(day: date) -> dict[str, str]:
     """`additional_kwargs` of a user's message that was written on a day; they are stored with it."""
-    return {_DATE: day.isoformat()}
+    return DAY.entry(day.isoformat())
 
 
 def said_at(moment: datetime) -> dict[str, str]:
@@ -29,49 +25,46 @@ def said_at(moment: datetime) -> dict[str, str]:
 
     A text: clients that join neighbouring messages of one role join their texts, and fail on numbers.
     """
-    return {_SAID_AT: moment.isoformat()}
+    return SAID_AT.entry(moment.isoformat())
 
 
 def of_own_words(length: int) -> dict[str, str]:
     """`additional_kwargs` of a user's message of which only the first characters are the user's words, and the rest came along: text
     files and data. A text, as above.
     """
-    return {_WORDS: str(length)}
+    return OWN_WORDS.entry(str(length))
 
 
 def own_words(message: BaseMessage) -> str:
     """The user's words in a message, without the files and data that came along with them."""
     text = message_text(message)
-    length = str(message.additional_kwargs.get(_WORDS, ""))
+    length = OWN_WORDS.of(message) or ""
     return text[: int(length)] if length.isdecimal() else text
 
 
 def when_said(message: BaseMessage) -> float:
     """When a message was written, in seconds since 1970; 0 where that is not known."""
     try:
-        return datetime.fromisoformat(str(message.additional_kwargs.get(_SAID_AT))).timestamp()
+        return datetime.fromisoformat(SAID_AT.of(message) or "").timestamp()
     except ValueError:
         return 0.0
 
 
 def with_task(message: BaseMessage, told: str) -> BaseMessage:
     """The message with what another agent says of the task."""
-    return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, _TASK: told}})
+    return TASK.on(message, told)
 
 
 def told_besides(message: BaseMessage, remark: str) -> BaseMessage:
     """The message with a remark of ours behind whatever else the model is told with it."""
-    return with_task(
-        message, "\n".join(filter(None, [str(message.additional_kwargs.get(_TASK) or ""), remark]))
-    )
+    return with_task(message, "\n".join(filter(None, [TASK.of(message), remark])))
 
 
 def told_with(message: BaseMessage) -> str:
     """What the model is told besides; empty for most messages."""
     if not isinstance(message, HumanMessage):
         return ""
-    day, task = (str(message.additional_kwargs.get(key) or "") for key in (_DATE, _TASK))
-    return "\n".join(filter(None, [_weekday(day), task]))
+    return "\n".join(filter(None, [_weekday(DAY.of(message) or ""), TASK.of(message)]))
 
 
 def as_sent(message: BaseMessage, *, as_text: bool = False) -> BaseMessage:
@@ -94,7 +87,7 @@ def as_sent(message: BaseMessage, *, as_text: bool = False) -> BaseMessage:
 
 def shortened(message: BaseMessage, most: int) -> BaseMessage:
     """The message with at most so many characters of what another agent said."""
-    task = str(message.additional_kwargs.get(_TASK) or "")
+    task = TASK.of(message) or ""
     return with_task(message, f"{task[:most]} … (cut)") if len(task) > most else message
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-_STAND_IN = "stand_in"
+from utils.messages.marks import STAND_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +80,17 @@ def calls_this_turn(messages: Sequence[BaseMessage]) -> int:
 
 def stand_in(text: str, message_id: str) -> HumanMessage:
     """A synthetic user message, where providers require one."""
-    return HumanMessage(text, id=message_id, additional_kwargs={_STAND_IN: True})
+    return HumanMessage(text, id=message_id, additional_kwargs=STAND_IN.entry(True))
 
 
 def as_stand_in(message: BaseMessage) -> BaseMessage:
     """The message marked as synthetic."""
-    return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, _STAND_IN: True}})
+    return STAND_IN.on(message, True)
 
 
 def is_stand_in(message: BaseMessage) -> bool:
     """Whether this is a synthetic user message."""
-    return bool(message.additional_kwargs.get(_STAND_IN))
+    return bool(STAND_IN.of(message))
 
 
 def legal_cuts(messages: Sequence[BaseMessage]) -> list[int]:

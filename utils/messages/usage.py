@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 
-from utils.messages.counter import BELIEVED, COUNTED_USAGE, MessageCounter
+from utils.messages.counter import BELIEVED, MessageCounter
+from utils.messages.marks import USAGE_COUNTED
 from utils.messages.text import message_text
 
 
@@ -33,8 +34,7 @@ def with_usage(
     kept = reported["output_tokens"] if reported and reported["input_tokens"] < charged else 0
     output = max(kept, _output(answer, counter))
     own = UsageMetadata(input_tokens=charged, output_tokens=output, total_tokens=charged + output)
-    marked = {**answer.response_metadata, COUNTED_USAGE: True}
-    return _with(answer, own).model_copy(update={"response_metadata": marked})
+    return USAGE_COUNTED.on(_with(answer, own), True)
 
 
 def _once(chunks: Sequence[UsageMetadata]) -> UsageMetadata | None:

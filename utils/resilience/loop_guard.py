@@ -18,7 +18,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.errors import CallsRepeated
-from utils.messages.results import STOPPED_CALL
+from utils.messages.marks import STOPPED_CALL
 from utils.messages.transcript import active_index
 
 log = structlog.get_logger(__name__)
@@ -50,7 +50,7 @@ class LoopGuard(AgentMiddleware[Any, Any]):
             _stopped(call["name"]),
             tool_call_id=str(call["id"]),
             name=call["name"],
-            additional_kwargs={STOPPED_CALL: True},
+            additional_kwargs=STOPPED_CALL.entry(True),
         )
 
 
@@ -108,7 +108,7 @@ def equal_results(messages: Sequence[BaseMessage], tool: str, arguments: Mapping
 
 
 def _ran(message: ToolMessage) -> bool:
-    return not message.additional_kwargs.get(STOPPED_CALL)
+    return not STOPPED_CALL.of(message)
 
 
 def _key(tool: str, arguments: Mapping[str, Any]) -> str:

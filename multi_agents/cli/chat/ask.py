@@ -17,6 +17,7 @@ from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, SilentSink
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
+from utils.events import DelegationState
 
 
 async def ask(
@@ -77,7 +78,7 @@ def print_result(result: TurnResult, answer: str | None = None) -> None:
         say(view.question)
     elif result.interrupted:
         say(_stopped(view))
-    elif view.state == "canceled":
+    elif view.state is DelegationState.CANCELED:
         say(_with_unknown("The task was canceled.", view))
     elif view.shortcoming:
         say(reason_line("Incomplete", view.shortcoming.message, view))
@@ -88,7 +89,7 @@ def print_result(result: TurnResult, answer: str | None = None) -> None:
 
 
 def _stopped(view: TurnView) -> str:
-    if view.state == "canceled":
+    if view.state is DelegationState.CANCELED:
         return _with_unknown("Canceled.", view)
     return "Stopped." if view.stopped else "Stopped before the request was sent."
 
@@ -134,7 +135,7 @@ def summary(result: TurnResult, files: Sequence[FileResult] = ()) -> dict[str, o
     view = result.view
     return {
         "event": "end",
-        "state": view.state,
+        "state": view.state or "",
         "answer": view.answer,
         "question": view.status_text if view.waits else "",
         "files": [file.as_json() for file in files],

@@ -179,7 +179,7 @@ async def show_last_turns(peer: Peer, context_id: str) -> None:
         for event in decode_task(task):
             view.apply(event)
         say(f"> {one_line(request_of(task), 200)}")
-        said = view.answer or view.failure or (view.question if view.waits else f"({view.state})")
+        said = view.answer or view.failure or (view.question if view.waits else f"({view.state or ''})")
         for line in last_lines(said):
             say(f"  {one_line(line, err().width - 2)}")
 

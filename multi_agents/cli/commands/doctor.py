@@ -7,6 +7,7 @@ from pathlib import Path
 
 from multi_agents.cli.console import out, print_json
 from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.model.finding import Level
 from multi_agents.cli.running import run
 from multi_agents.cli.service.plan import AGENTS_FILE
 
@@ -25,10 +26,10 @@ async def _doctor(agents_file: Path, *, as_json: bool) -> ExitCode:
     else:
         from rich.text import Text
 
-        marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "red")}
+        marks = {Level.OK: ("✓", "green"), Level.NOTE: ("·", "yellow"), Level.WRONG: ("✗", "red")}
         for finding in findings:
             mark, style = marks[finding.level]
             line = Text(f"{mark} ", style=style).append(f"{finding.check:<12} ", style="bold")
             out().print(line.append(finding.message, style="default"), soft_wrap=True)
-    wrong = any(finding.level == "wrong" for finding in findings)
+    wrong = any(finding.level is Level.WRONG for finding in findings)
     return ExitCode.USAGE if wrong else ExitCode.OK

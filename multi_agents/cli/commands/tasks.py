@@ -139,7 +139,7 @@ def _view(task: Task) -> TurnView:
 
 def _print_task(task: Task, peer: Peer) -> None:
     view = _view(task)
-    say(f"task {task.id} · {view.state} · conversation {task.context_id} · changed {_changed(task)}")
+    say(f"task {task.id} · {view.state or ''} · conversation {task.context_id} · changed {_changed(task)}")
     print_result(TurnResult(view))
     if view.works:
         say(f"To follow it: {peer.command('tasks follow', task.id)}", to_copy=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from multi_agents.cli.model.unused import unused_model
 from multi_agents.cli.own_settings import OwnSettings
 from utils.settings import LLMSettings, ModelProvider, RecoverySettings
@@ -23,7 +23,7 @@ async def ask_models(environ: Mapping[str, str], own: Iterable[OwnSettings]) -> 
     asked = list(_models(environ, own))
     if not asked:
         sentence = await unused_model(environ)
-        return [Finding("model", "note", sentence)] if sentence else []
+        return [Finding("model", Level.NOTE, sentence)] if sentence else []
     found = await asyncio.gather(*(_asked(settings) for settings in asked))
     return [finding for findings in found for finding in findings]
 
@@ -52,13 +52,13 @@ async def _asked(settings: LLMSettings) -> list[Finding]:
     check = await check_model(settings, min(LONGEST_SECONDS, settings.timeout_seconds))
     findings = [Finding("model", _level(check), check.found)]
     if check.small:
-        findings.append(Finding("model", "wrong", check.small))
+        findings.append(Finding("model", Level.WRONG, check.small))
     return findings
 
 
-def _level(check: ModelCheck) -> Literal["ok", "note", "wrong"]:
+def _level(check: ModelCheck) -> Level:
     from utils.llm.model_check import CallForm
 
     if check.problem and not check.late:
-        return "wrong"
-    return "note" if check.late or check.form is CallForm.NONE else "ok"
+        return Level.WRONG
+    return Level.NOTE if check.late or check.form is CallForm.NONE else Level.OK

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """What a result means for who reads it."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Worth knowing, and not wrong."""
+    WRONG = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result. `note` is worth knowing and not wrong."""
+    """One result."""
 
     check: str
-    level: Literal["ok", "note", "wrong"]
+    level: Level
     message: str

@@ -88,9 +88,9 @@ class TurnView:
         return DelegationState.CANCELED.value if ended and status in _OPEN else status
 
     @property
-    def state(self) -> str:
-        """The task's state; empty before the agent answered."""
-        return self.task.state.value if self.task.heard else ""
+    def state(self) -> DelegationState | None:
+        """The task's state; `None` before the agent answered."""
+        return self.task.state if self.task.heard else None
 
     @property
     def status_text(self) -> str:

@@ -82,7 +82,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             broken(
                 "each event that is dropped is a line",
                 _QUEUE + "._close",
-                "not self.closed",
+                "self.closed is None",
                 "reason",
                 _QUEUES + "test_thirty_five_events_after_closure_log_one_line",
             ),

@@ -13,6 +13,7 @@ _DRAIN = "tests/e2e/wire/test_drain.py::"
 _CONNECTIONS = "tests/e2e/wire/test_connections.py::"
 _BOUNDED = "utils/a2a_common/server/connections.py::"
 _SERVER = "utils/a2a_common/server/app.py"
+_ENGINE = "utils/a2a_common/engine/"
 
 LIMITS: tuple[Rule, ...] = (
     Rule(
@@ -217,7 +218,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "the line has no end",
-                "utils/a2a_common/engine/line.py::Line._waits",
+                "utils/a2a_common/engine/shared_line.py::Load.takes",
                 "return free > 0",
                 "return True",
                 "tests/unit/engine/test_submit.py::"
@@ -232,9 +233,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "a conversation has two turns at once",
-                "utils/a2a_common/engine/line.py::Line._first",
-                "conversation not in busy",
-                "conversation",
+                "utils/a2a_common/engine/shared_line.py::Load._may_begin",
+                "not each.running",
+                "each",
                 "tests/unit/engine/test_submit.py::"
                 "test_turns_of_a_conversation_run_one_at_a_time_in_their_order",
             ),
@@ -245,6 +246,43 @@ LIMITS: tuple[Rule, ...] = (
                 "_ = error",
                 "tests/e2e/wire/test_refusals.py::"
                 "test_past_the_line_every_http_binding_answers_503_and_when_to_come_again",
+            ),
+        ),
+    ),
+    Rule(
+        "turn-stages",
+        "A turn that is canceled or put off before its run begins never begins, and one that has left writes nothing.",
+        (
+            broken(
+                "what was halted may begin",
+                _ENGINE + "stage.py",
+                "{Stage.STORED: Stage.RUNNING}",
+                "{Stage.STORED: Stage.RUNNING, Stage.HALTED: Stage.RUNNING}",
+                "tests/unit/engine/test_stage.py::test_a_turn_that_is_stopped_before_it_runs_never_begins",
+            ),
+            broken(
+                "a turn may end twice",
+                _ENGINE + "stage.py",
+                "{Stage.ENDED: Stage.CLOSED, Stage.CLOSED: Stage.CLOSED}",
+                "{Stage.ENDED: Stage.NEW, Stage.CLOSED: Stage.CLOSED}",
+                "tests/unit/engine/test_stage.py::"
+                "test_nothing_leads_back_and_whatever_is_not_listed_is_refused",
+            ),
+            broken(
+                "a replica does not look whether what it opened was put off meanwhile",
+                _ENGINE + "distributed.py::DistributedEngine._run_opened",
+                "job.stage is not Stage.STORED",
+                "job.turn is None",
+                "tests/unit/engine/test_canceled_twice.py::"
+                "test_a_turn_that_is_put_off_as_it_was_opened_does_not_begin",
+            ),
+            broken(
+                "a cancel goes on with the writer of a refused message",
+                _ENGINE + "turn_engine.py::TurnEngine._stop",
+                "if job.over:\n    return False",
+                "",
+                "tests/unit/engine/test_refused_messages.py::"
+                "test_a_task_whose_answer_is_refused_while_it_is_canceled_is_canceled_once",
             ),
         ),
     ),

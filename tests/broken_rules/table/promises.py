@@ -138,8 +138,8 @@ PROMISES: tuple[Rule, ...] = (
             broken(
                 "nothing is said",
                 _QUEUE + "._note_readers",
-                "self._close(UNREAD)",
-                "_ = UNREAD",
+                "self._close(Closed.UNREAD)",
+                "_ = Closed.UNREAD",
                 _CLOSING + "test_queue_closure_handling",
             ),
             broken(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from a2a.helpers.proto_helpers import new_task_from_user_message
-from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.agent_execution import RequestContext
 from a2a.server.events.event_queue import EventQueue
 from a2a.types.a2a_pb2 import (
     AgentCapabilities,
@@ -21,6 +21,8 @@ from a2a.types.a2a_pb2 import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
+
+from utils.a2a_common.engine.turn_executor import TurnExecutor
 
 Script = Callable[["Stage"], Awaitable[None]]
 
@@ -58,8 +60,11 @@ class Stage:
         )
 
 
-class Scripted(AgentExecutor):
+class Scripted(TurnExecutor):
     """Plays a script; `cancelled` is set when a cancel arrives."""
+
+    resumable = False
+    begins_with_task = False
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -72,6 +77,12 @@ class Scripted(AgentExecutor):
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         self.cancelled.set()
+
+    async def abandon(self, task_id: str) -> None:
+        """It has no sub-tasks."""
+
+    async def forget(self, task_id: str) -> None:
+        """It stores nothing for a resume."""
 
 
 async def echo(stage: Stage) -> None:

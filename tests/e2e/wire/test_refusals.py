@@ -171,7 +171,7 @@ async def test_a_turn_that_is_kept_before_its_first_event_is_answered_with_when_
 
     path, body, headers = HTTP[way]
     async with serving(silent, settings=FULL | {"SHUTDOWN_GRACE_SECONDS": "0"}) as wire:
-        wire.agent.resumable = True  # type: ignore[attr-defined]
+        wire.agent.resumable = True
         call = asyncio.create_task(wire.http.post(f"{wire.url}{path}", json=body, headers=headers))
         await began.wait()
         await wire.app.state.drain()

@@ -14,6 +14,7 @@ from utils.a2a_common.client.agents_file import AgentEntry
 from utils.a2a_common.client.events import SETTLED_STATES
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import StorageError
+from utils.events import DelegationState
 
 ENTRIES = (
     AgentEntry("github", "http://127.0.0.1:8001", "agents.github", 8001, Shares.RESULTS),
@@ -119,7 +120,7 @@ def test_every_exit_code_is_in_the_help_and_every_settled_state_has_one():
     assert {exit_code_of(state) for state in SETTLED_STATES} == {
         ExitCode.OK, ExitCode.TASK_FAILED, ExitCode.CANCELED, ExitCode.INPUT_REQUIRED,
     }  # fmt: skip
-    assert exit_code_of("working") is ExitCode.TASK_FAILED
+    assert exit_code_of(DelegationState.WORKING) is ExitCode.TASK_FAILED
 
 
 def test_nothing_that_steers_a_terminal_is_left():

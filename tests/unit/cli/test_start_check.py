@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from multi_agents.cli.model.finding import Finding
+from multi_agents.cli.model.finding import Finding, Level
 from multi_agents.cli.start_check import findings_of
 
 
@@ -14,7 +14,9 @@ def verdict(wrong: str) -> list[str]:
 
 def test_a_sentence_of_several_processes_is_told_once():
     said = {"supervisor": verdict("No."), "github": verdict(""), "rag": verdict("No.")}
-    assert list(findings_of(said)) == [Finding("start", "wrong", "supervisor, rag cannot be started: No.")]
+    assert list(findings_of(said)) == [
+        Finding("start", Level.WRONG, "supervisor, rag cannot be started: No.")
+    ]
 
 
 def test_a_program_that_does_not_know_the_check_is_noted_and_not_wrong():

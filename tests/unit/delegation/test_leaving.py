@@ -6,8 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from multi_agents.platform_engineer.leaving import asks_first
-from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.a2a_common.protocol.shares import Shares
+from utils.messages.marks import PROBLEM, Problem
 from utils.testing.scripted_model import call
 
 
@@ -16,7 +16,12 @@ from utils.testing.scripted_model import call
     [("keys", True, True), ("keys", False, False), ("weather", True, False)],
 )
 def test_a_failure_counts_where_it_quotes_one_of_our_agents(agent: str, quotes: bool, asks: bool) -> None:
-    failed = ToolMessage("{}", tool_call_id="c1", name=agent, additional_kwargs={PROBLEM: {"quotes": quotes}})
+    failed = ToolMessage(
+        "{}",
+        tool_call_id="c1",
+        name=agent,
+        additional_kwargs=PROBLEM.entry(Problem("x", "No.", quotes=quotes)),
+    )
     first = AIMessage("", tool_calls=[call(agent, "c1", request="Read")])
     second = AIMessage("", tool_calls=[call("weather", "c2", request="Rain?")])
     messages = [HumanMessage("Read, then ask."), first, failed, second]

@@ -169,3 +169,15 @@ async def test_a_turn_that_is_canceled_twice_while_it_is_opened_leaves_nothing(
     assert await replica.is_canceled()
     assert await replica.runs.rows() == []
     assert not replica.engine.under_way("a")
+
+
+async def test_a_turn_that_is_put_off_as_it_was_opened_does_not_begin(replica: Replica) -> None:
+    replica.executor.may_end.set()
+    working = replica.work()
+    while not replica.engine.under_way("a"):
+        await asyncio.sleep(0)
+    await replica.engine._put_off(list(replica.engine._jobs.values()))
+    await asyncio.wait([working])
+    assert isinstance(working.exception(), PutBack)
+    assert replica.executor.began == []
+    assert [row.task_id for row in await replica.runs.rows()] == ["a"]

@@ -84,7 +84,7 @@ async def test_a_task_that_is_not_streamed_closes_nothing() -> None:
     with capture_logs() as logs:
         for event in (task(), status(WORKING), status(COMPLETED)):
             await queue.enqueue_event(event)
-    assert (logs, queue.closed) == ([], "")
+    assert (logs, queue.closed) == ([], None)
 
 
 async def test_thirty_five_events_after_closure_log_one_line() -> None:
@@ -144,7 +144,7 @@ async def test_a_repeated_task_and_a_step_back_are_dropped_and_close_nothing() -
     with capture_logs() as logs:
         for event in (task(), status(WORKING), task(), status(TaskState.TASK_STATE_SUBMITTED)):
             await queue.enqueue_event(event)
-    assert (logs, queue.closed, queue.dropped) == ([], "", 2)
+    assert (logs, queue.closed, queue.dropped) == ([], None, 2)
     assert dropped("repeated") == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,20 @@ async def test_a_first_message_that_a_full_database_cannot_take_leaves_nothing(
         await replica.pool.execute(_FREE)
         await replica.submit(turn("a"))
         assert await replica.rest("a") == ["completed"]
+
+
+async def test_a_task_whose_answer_is_refused_while_it_is_canceled_is_canceled_once() -> None:
+    store = FaultyStore()
+    house = await asking(store)
+    store.failing = {"a"}
+    refused = asyncio.create_task(house.submit(turn("a", message_id="answer")))
+    while not house.engine.under_way("a"):
+        await asyncio.sleep(0)
+    canceling = asyncio.create_task(house.engine.cancel("a", OWNER, CALL))
+    with pytest.raises(StorageError):
+        await refused
+    store.failing.clear()
+    await canceling
+    assert await house.state("a") == "canceled"
+    assert house.executor.canceled == ["a"]
+    await house.log.close()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 import structlog
 from a2a.helpers.proto_helpers import new_task_from_user_message
-from a2a.server.agent_execution import RequestContext
+from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events.event_queue import EventQueue
 from a2a.server.tasks import TaskUpdater
 from a2a.types.a2a_pb2 import Message, Part, Role, TaskState
@@ -27,6 +27,7 @@ from tests.unit.engine.turns import (
     turn,
 )
 from tests.unit.tasks.faulty_store import FaultyStore
+from utils.a2a_common.engine.turn_executor import TurnExecutor, turn_executor
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.errors import ModelUnavailable
 
@@ -305,3 +306,32 @@ async def test_a_resumed_turn_has_its_caller_and_its_trace_and_no_credential() -
     assert call.state == {"headers": {"traceparent": "00-1-2-01"}}
     assert (context.deadline, context.resumed, context.answers) == (4e9, True, False)
     assert context.current_task is None or context.current_task.status.state == TaskState.TASK_STATE_SUBMITTED
+
+
+def test_an_executor_written_for_the_sdk_alone_is_asked_nothing_beside_its_work() -> None:
+    class Plain(AgentExecutor):
+        resumable = True  # of its own, and no promise to the engine
+
+        async def execute(self, context: RequestContext, event_queue: EventQueue) -> None: ...
+
+        async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None: ...
+
+    known = Executor(resumable=True)
+    assert not turn_executor(Plain()).resumable
+    assert turn_executor(known) is known
+
+
+def test_an_executor_with_a_misspelt_hook_cannot_be_made() -> None:
+    class Misspelt(TurnExecutor):
+        resumable = begins_with_task = True
+
+        async def execute(self, context: RequestContext, event_queue: EventQueue) -> None: ...
+
+        async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None: ...
+
+        async def abandon(self, task_id: str) -> None: ...
+
+        async def forgett(self, task_id: str) -> None: ...
+
+    with pytest.raises(TypeError, match="forget"):
+        Misspelt()  # type: ignore[abstract]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.agent_execution import RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event, EventQueue
 from a2a.types.a2a_pb2 import (
@@ -25,6 +25,7 @@ from a2a.types.a2a_pb2 import (
 
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.most import Most
+from utils.a2a_common.engine.turn_executor import TurnExecutor
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
@@ -89,7 +90,7 @@ async def answer(context: RequestContext, queue: EventQueue) -> None:
     await queue.enqueue_event(status_of(context, "completed"))
 
 
-class Executor(AgentExecutor):
+class Executor(TurnExecutor):
     """Does what it is told; waits at `gate` first, where that is closed.
 
     Attributes:
@@ -98,6 +99,9 @@ class Executor(AgentExecutor):
         abandoned: Tasks that ended without their run.
         forgotten: Tasks whose turns can never be resumed.
     """
+
+    resumable = False
+    begins_with_task = False
 
     def __init__(
         self, work: Work = answer, *, resumable: bool = False, begins_with_task: bool = False

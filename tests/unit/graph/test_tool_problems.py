@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from utils.a2a_common.client.bulkhead import SubAgentDown
 from utils.a2a_common.graph.found_results import answer_from, found_in_turn
-from utils.a2a_common.graph.tool_boundary import PROBLEM, _problem_message
+from utils.a2a_common.graph.tool_boundary import _problem_message
 from utils.errors import OutcomeUnknown
+from utils.messages.marks import PROBLEM
 from utils.messages.results import ToolProblem, parse_result
 
 
@@ -16,5 +17,7 @@ def test_advice_for_the_model_is_in_what_the_model_reads_and_in_nothing_that_a_u
         assert isinstance(problem, ToolProblem)
         assert (problem.message, problem.note) == (error.message, error.advice)
         assert problem.note
-        assert told.additional_kwargs[PROBLEM]["message"] == error.message
+        marked = PROBLEM.of(told)
+        assert marked is not None
+        assert marked.message == error.message
         assert error.advice not in answer_from(found_in_turn([told]), "Why.")

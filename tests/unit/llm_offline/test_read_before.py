@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
-from utils.messages.results import SHOWN_BEFORE
+from utils.messages.marks import SHOWN_BEFORE
 
 SAID = "How do I add a sub-agent, and which open issues has acme/rocket?"
 RESULTS = {"rag": "Run make new-agent.", "github": "Issue 7 is open."}
@@ -21,7 +21,7 @@ def _answer(chat, read):
     asked = [HumanMessage(SAID)]
     reply: AIMessage = chat.invoke(asked)
     ids = {call["name"]: call["id"] for call in reply.tool_calls}
-    mark = {SHOWN_BEFORE: [ids[name] for name in read]} if read else {}
+    mark = SHOWN_BEFORE.entry([str(ids[name]) for name in read]) if read else {}
     results = [
         ToolMessage(
             RESULTS[name],

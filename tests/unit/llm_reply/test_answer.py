@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 
 from utils.errors import AnswerCut, ContentFiltered, EmptyResponse, ToolCallUnreadable
-from utils.llm.reply.answer import PARTIAL, read_answer
+from utils.events import Partial
+from utils.llm.reply.answer import FILTERED, read_answer
 from utils.llm.reply.answer_stream import AnswerStream
 from utils.llm.reply.finish import Ending, ending_of
 from utils.llm.reply.native_calls import breaks_off
 from utils.llm.reply.thoughts import split_thoughts
 from utils.llm.reply.watch import watched_reply
+from utils.messages.marks import PARTIAL
 from utils.messages.text import message_text
 
 
@@ -97,10 +99,7 @@ def test_a_call_that_is_written_beside_the_call_itself_is_not_shown():
 
 
 def test_a_cut_answer_carries_the_reason_and_a_whole_one_is_not_touched():
-    assert (
-        PARTIAL
-        in read_answer(AIMessage("a", response_metadata={"finish_reason": "length"}), ()).response_metadata
-    )
+    assert PARTIAL.of(read_answer(AIMessage("a", response_metadata={"finish_reason": "length"}), ()))
     whole = AIMessage("a")
     assert read_answer(whole, ()) is whole
 
@@ -232,10 +231,10 @@ def test_any_beginning_of_arguments_breaks_off_and_what_more_follows_does_not(va
 def test_the_words_of_a_refusal_are_the_text_of_an_answer_that_says_it_was_filtered(message):
     answer = read_answer(message, [])
     assert message_text(answer).startswith("I cannot.")
-    assert answer.response_metadata[PARTIAL]["code"] == "content_filtered"
+    assert PARTIAL.of(answer) == Partial("content_filtered", FILTERED)
     assert "refusal" not in answer.additional_kwargs
 
 
 def test_a_message_without_words_of_refusal_is_no_refusal():
     answer = read_answer(AIMessage("Yes.", additional_kwargs={"refusal": None}), [])
-    assert (message_text(answer), PARTIAL in answer.response_metadata) == ("Yes.", False)
+    assert (message_text(answer), PARTIAL.of(answer)) == ("Yes.", None)

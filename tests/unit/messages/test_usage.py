@@ -4,7 +4,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 
-from utils.messages.counter import COUNTED_USAGE, MessageCounter, calibrate, with_count
+from utils.messages.counter import MessageCounter, calibrate, with_count
+from utils.messages.marks import USAGE_COUNTED
 from utils.messages.usage import with_usage
 
 COUNTER = MessageCounter()
@@ -29,7 +30,7 @@ def test_a_missing_or_impossible_usage_is_our_own_count_and_measures_nothing(tol
     assert read.usage_metadata is not None
     assert read.usage_metadata["input_tokens"] == 1_000
     assert 0 < read.usage_metadata["output_tokens"] < 20
-    assert read.response_metadata[COUNTED_USAGE]
+    assert USAGE_COUNTED.of(read)
     assert calibrate([with_count(read, 1_000)], "openai-compatible").ratio == 1.25
 
 

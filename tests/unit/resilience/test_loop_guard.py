@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from tests.e2e.agents.peers import Keys, ask, connected
-from utils.messages.results import STOPPED_CALL
+from utils.messages.marks import STOPPED_CALL
 from utils.resilience.loop_guard import equal_results
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -49,7 +49,7 @@ def test_the_order_of_arguments_does_not_matter() -> None:
 async def test_the_fourth_equal_call_is_not_run_and_the_model_can_go_on() -> None:
     def stubborn(messages: Sequence[BaseMessage]) -> Any:
         results = [each for each in messages if isinstance(each, ToolMessage)]
-        if results and results[-1].additional_kwargs.get(STOPPED_CALL):
+        if results and STOPPED_CALL.of(results[-1]):
             return f"I have: {results[0].content}"
         return calls(call("lookup", f"c{len(results)}", key="a"))
 

@@ -15,6 +15,7 @@ from a2a.utils.errors import TaskNotCancelableError
 from utils.a2a_common.engine.job import Job, has_received, is_over, still_asks
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery, decoded
+from utils.a2a_common.engine.stage import Stage, Step
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
@@ -25,7 +26,7 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
 from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
-from utils.a2a_common.tasks.writer import SUSPENDED
+from utils.a2a_common.tasks.writer import Loss
 from utils.cancellation import to_its_end
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.persistence.runs import RunStore
@@ -213,8 +214,7 @@ class DistributedEngine(TurnEngine):
                 raise PutBack from opening.exception()
             job = opening.result()
             if job is not None:
-                job.work = self._spawn(self._run(job), context=job.context)
-                await asyncio.wait([job.work])
+                await self._run_opened(job)
         except asyncio.CancelledError:  # its user cancels it, and the worker ends while it is canceled
             await to_its_end(self._end_early(opening, canceled=queued.canceled()))
             raise
@@ -230,7 +230,6 @@ class DistributedEngine(TurnEngine):
         if turn is None:
             return None
         job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)
-        job.admitted = True
         writer = await self._claim(job)
         try:
             await writer.add_message(turn.request.message)
@@ -243,8 +242,17 @@ class DistributedEngine(TurnEngine):
         if not job.resumed and _is_new(job.task):
             job.task = None
         self._jobs[turn.task_id] = job
-        job.accepted.set()
+        job.take(Step.STORE)
         return job
+
+    async def _run_opened(self, job: Job) -> None:
+        """Run a turn to its end; one that this process has put off meanwhile, as it ends, does not begin."""
+        if job.stage is not Stage.STORED:
+            await job.ended.wait()
+            return
+        work = self._spawn(self._run(job), context=job.context)
+        job.begin(work)
+        await asyncio.wait([work])
 
     async def _end_early(self, opening: asyncio.Task[Job | None], *, canceled: bool) -> None:
         """Stop a run: its task is canceled, or this worker ends.
@@ -271,7 +279,7 @@ class DistributedEngine(TurnEngine):
             del self._jobs[job.turn.task_id]
         if job.writer is not None:
             job.writer.release()
-        job.ended.set()
+        job.take(Step.END)
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
         """Cancel a task, whichever replica runs it."""
@@ -369,4 +377,4 @@ def _asks(task: Task | None) -> bool:
 
 
 def _is_put_off(job: Job | None) -> bool:
-    return job is not None and job.writer is not None and job.writer.reason == SUSPENDED
+    return job is not None and job.writer is not None and job.writer.reason is Loss.SUSPENDED

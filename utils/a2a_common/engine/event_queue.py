@@ -8,6 +8,7 @@ A reader that leaves loses nothing: the log keeps every event, and the run goes 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 
 import structlog
 from a2a.server.events.event_queue import Event, EventQueue
@@ -21,17 +22,21 @@ from a2a.types.a2a_pb2 import (
 )
 
 from utils.a2a_common.tasks.entries import Fenced, Suspended
-from utils.a2a_common.tasks.writer import TaskWriter
+from utils.a2a_common.tasks.writer import Loss, TaskWriter
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count
 
 log = structlog.get_logger(__name__)
 
-UNREAD = "unread"
-"""The last stream of the task was closed by its client."""
-ENDED = "ended"
-"""The turn is over."""
+
+class Closed(StrEnum):
+    """Why events are dropped, where no loss of the writer is the reason."""
+
+    UNREAD = "unread"
+    """The last stream of the task was closed by its client."""
+    ENDED = "ended"
+    """The turn is over."""
 
 
 def no_readers() -> int:
@@ -66,7 +71,7 @@ class LogQueue(EventQueue):
         self._task_id = task_id
         self._readers = readers
         self._streamed = False
-        self.closed = ""
+        self.closed: Closed | Loss | None = None
         self.dropped = 0
 
     async def enqueue_event(self, event: Event) -> None:
@@ -95,7 +100,7 @@ class LogQueue(EventQueue):
         except (Fenced, Suspended, StorageError):
             return self._drop(self._writer.reason)
         if not taken:
-            return self._drop(ENDED if self._writer.settled else "")
+            return self._drop(Closed.ENDED if self._writer.settled else None)
         return True
 
     def _note_readers(self) -> None:
@@ -104,24 +109,24 @@ class LogQueue(EventQueue):
             self._streamed = True
             self._open()
         elif self._streamed and not self._writer.settled:
-            self._close(UNREAD)
+            self._close(Closed.UNREAD)
 
-    def _drop(self, reason: str) -> bool:
-        """Refuse an event. An empty reason: it repeats the task or steps back, as events of every turn do, and is not counted."""
+    def _drop(self, reason: Closed | Loss | None) -> bool:
+        """Refuse an event. Without a reason: it repeats the task or steps back, as events of every turn do, and is not counted."""
         self.dropped += 1
-        if reason:
+        if reason is not None:
             count(catalogue.DROPPED, reason=reason)
             self._close(reason)
         return False
 
-    def _close(self, reason: str) -> None:
-        if not self.closed:
+    def _close(self, reason: Closed | Loss) -> None:
+        if self.closed is None:
             log.warning("event_queue.closed", message="Queue is closed", task_id=self._task_id, reason=reason)
         self.closed = reason
 
     def _open(self) -> None:
-        if self.closed == UNREAD:
-            self.closed = ""
+        if self.closed is Closed.UNREAD:
+            self.closed = None
             log.info("event_queue.reopened", message="Queue reopened", task_id=self._task_id)
 
 

@@ -10,10 +10,11 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import UnsupportedOperationError
 
+from utils.a2a_common.engine.stage import OVER, Stage, Step, after
 from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
-from utils.a2a_common.tasks.writer import FENCED, STORAGE, SUSPENDED, TaskWriter
+from utils.a2a_common.tasks.writer import ELSEWHERE, Loss, TaskWriter
 
 
 @dataclass(eq=False, slots=True)
@@ -28,11 +29,9 @@ class Job:
         attempts: How often it was taken over from a process that died.
         task: The task as it was when the message came, without the parts of its artifacts; `None` for a new one.
         writer: Takes its events; `None` until it is claimed.
-        accepted: Set once it is stored, or could not be.
-        admitted: Whether the line lets it run.
-        stopping: Whether it is canceled or put off, so that it must not begin any more.
-        put_off: Whether its run was stopped by this process, which ends in order.
+        stage: How far it is; changed by `take` alone.
         work: Its run, once it has begun.
+        accepted: Set once it is stored, or could not be.
         ended: Set when nothing of it is left in this process but its row.
     """
 
@@ -43,12 +42,36 @@ class Job:
     attempts: int = 0
     task: Task | None = None
     writer: TaskWriter | None = None
-    accepted: asyncio.Event = field(default_factory=asyncio.Event)
-    admitted: bool = False
-    stopping: bool = False
-    put_off: bool = False
+    stage: Stage = Stage.NEW
     work: asyncio.Task[None] | None = None
+    accepted: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def take(self, step: Step) -> None:
+        """Bring it one step further.
+
+        Raises:
+            IllegalStep: The step cannot come now.
+        """
+        self.stage = after(self.stage, step)
+        if step in (Step.STORE, Step.CLOSE):
+            self.accepted.set()
+        if self.over:
+            self.ended.set()
+
+    def begin(self, work: asyncio.Task[None]) -> None:
+        """Its run begins.
+
+        Raises:
+            IllegalStep: It may not begin any more, or has begun.
+        """
+        self.take(Step.BEGIN)
+        self.work = work
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing of it runs or waits in this process any more."""
+        return self.stage in OVER
 
     @property
     def settled(self) -> bool:
@@ -58,12 +81,12 @@ class Job:
     @property
     def kept(self) -> bool:
         """Whether the turn goes on elsewhere, so that its row stays."""
-        return self.writer is None or self.writer.reason in (FENCED, SUSPENDED)
+        return self.writer is None or self.writer.reason in ELSEWHERE
 
     @property
     def fenced(self) -> bool:
         """Whether another attempt writes the log of its task."""
-        return self.writer is not None and self.writer.reason == FENCED
+        return self.writer is not None and self.writer.reason is Loss.FENCED
 
     @property
     def waits(self) -> bool:
@@ -74,7 +97,7 @@ class Job:
     @property
     def unstored(self) -> bool:
         """Whether the storage failed, so that the end of its task may not be stored yet."""
-        return self.writer is not None and self.writer.reason == STORAGE
+        return self.writer is not None and self.writer.reason is Loss.STORAGE
 
     @property
     def authenticates(self) -> bool:

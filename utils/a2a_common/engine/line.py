@@ -9,9 +9,9 @@ callers that hold none.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 
-from utils.a2a_common.engine.shares import CALLER_TIMES, Caller, Shares, caller_of, leaves_room
+from utils.a2a_common.engine.shared_line import Load, Standing
 
 _RECENT = 32
 """Ended turns that the estimate is made from."""
@@ -21,7 +21,7 @@ SHORTEST, LONGEST = 1.0, 60.0
 
 
 class Line:
-    """The running turns, and the line of those that wait.
+    """The running turns, and the line of those that wait. What it decides, `Load` decides, as for the replicas.
 
     Args:
         at_once: Most turns that run at the same time.
@@ -30,9 +30,9 @@ class Line:
     """
 
     def __init__(self, at_once: int, most_waiting: int, *, fair: bool = False) -> None:
+        self._at_once = at_once
         self._most_waiting = most_waiting
         self._fair = fair
-        self._shares = Shares(at_once, fair=fair)
         self._running: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
         self._held: set[str] = set()
@@ -49,22 +49,24 @@ class Line:
 
     def takes(self, conversation: str) -> bool:
         """Whether a turn of a conversation would begin now, or find a place in the line."""
-        return self._begins_now(conversation) or self._waits(caller_of(conversation))
+        return self._load(conversation).takes(self._most_waiting)
 
     def join(self, task_id: str, conversation: str) -> None:
         """Put a turn at the end of the line, whether there is a place or not."""
         self._waiting[task_id] = conversation
 
+    def waits(self, task_id: str) -> bool:
+        """Whether a turn waits for its place."""
+        return task_id in self._waiting
+
     def leave(self, task_id: str) -> None:
         """A turn has ended, or does not wait any more."""
-        ended = self._running.pop(task_id, None)
-        if ended is not None:
-            self._shares.give_back(caller_of(ended))
+        self._running.pop(task_id, None)
         self._waiting.pop(task_id, None)
 
     def hold(self, conversation: str) -> bool:
         """Keep turns of a conversation from beginning until it is released; `False` if one runs or waits, or if it is held already."""
-        if conversation in {*self._running.values(), *self._waiting.values(), *self._held}:
+        if self._load(conversation).busy:
             return False
         self._held.add(conversation)
         return True
@@ -75,36 +77,24 @@ class Line:
 
     def next(self) -> list[str]:
         """The tasks whose turns begin now; they count as running until they leave."""
-        begun: list[str] = []
-        while (task_id := self._first()) is not None:
-            conversation = self._running[task_id] = self._waiting.pop(task_id)
-            self._shares.take(caller_of(conversation))
-            begun.append(task_id)
+        waiting = list(self._waiting)
+        begun = [waiting[place - 1] for place in self._load().begin()]
+        for task_id in begun:
+            self._running[task_id] = self._waiting.pop(task_id)
         return begun
 
-    def _first(self) -> str | None:
-        """The waiting turn that is next to begin, if one may."""
-        busy = {*self._running.values(), *self._held}
-        callers = {
-            task_id: caller_of(conversation)
-            for task_id, conversation in self._waiting.items()
-            if conversation not in busy
-        }
-        fit = (task_id for task_id, caller in callers.items() if self._shares.open_to(caller))
-        return min(fit, key=lambda task_id: self._shares.rank(callers[task_id]), default=None)
-
-    def _begins_now(self, conversation: str) -> bool:
-        if conversation in {*self._running.values(), *self._waiting.values(), *self._held}:
-            return False
-        return self._shares.open_to(caller_of(conversation))
-
-    def _waits(self, caller: Caller) -> bool:
-        """Whether a caller finds a place among those that wait, which are shared in the same way."""
-        free = self._most_waiting - len(self._waiting)
-        if not self._fair:
-            return free > 0
-        waiting = sum(caller_of(conversation) == caller for conversation in self._waiting.values())
-        return leaves_room(waiting, free, CALLER_TIMES)
+    def _load(self, conversation: str = "") -> Load:
+        """All turns of this process; a waiting turn's job is its place in the line."""
+        running = Counter(self._running.values())
+        waiting = Counter(self._waiting.values())
+        first: dict[str, int] = {}
+        for place, waits in enumerate(self._waiting.values(), start=1):
+            first.setdefault(waits, place)
+        standings = [
+            Standing(each, running[each], waiting[each], first.get(each, 0))
+            for each in dict.fromkeys((*running, *waiting))
+        ]
+        return Load(self._at_once, standings, conversation, self._fair, frozenset(self._held))
 
 
 class Pace:

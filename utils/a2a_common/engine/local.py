@@ -14,6 +14,7 @@ from utils.a2a_common.engine.job import Job, still_asks
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery
+from utils.a2a_common.engine.stage import Stage, Step
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
@@ -88,7 +89,7 @@ class LocalEngine(TurnEngine):
             except Fenced:  # another process has taken it meanwhile
                 writer.release()
                 continue
-            job.accepted.set()
+            job.take(Step.STORE)
             self._join(job)
         self._begin_next()
 
@@ -151,7 +152,7 @@ class LocalEngine(TurnEngine):
             if writer is None:
                 self._leave(job)
                 return
-            if not job.admitted or self._runner.keeps_waiting(job.turn):
+            if self._line.waits(job.turn.task_id) or self._runner.keeps_waiting(job.turn):
                 await self._runner.accept(job.turn, writer)
         except BaseException as error:
             refused = isinstance(error, Exception) and not job.kept  # the next start must not run it
@@ -162,7 +163,7 @@ class LocalEngine(TurnEngine):
                 await self._remove_late(job)
             raise
         finally:
-            job.accepted.set()
+            job.take(Step.CLOSE if job.over else Step.STORE)
         self._begin(job)
 
     def _leave(self, job: Job) -> None:
@@ -174,22 +175,21 @@ class LocalEngine(TurnEngine):
 
     def _begin_next(self) -> None:
         for task_id in () if self._draining else self._line.next():
-            self._jobs[task_id].admitted = True
             count(catalogue.WAITING, -1)
             self._begin(self._jobs[task_id])
 
     def _begin(self, job: Job) -> None:
-        """Run a turn that is both stored and admitted."""
-        if job.accepted.is_set() and job.admitted and not job.stopping:
-            job.work = self._spawn(self._run(job), context=job.context)
+        """Run a turn that is both stored and let in by the line."""
+        if job.stage is Stage.STORED and not self._line.waits(job.turn.task_id):
+            job.begin(self._spawn(self._run(job), context=job.context))
 
     def _forget(self, job: Job) -> None:
         """Nothing of the turn is left in this process but its row."""
         del self._jobs[job.turn.task_id]
-        self._line.leave(job.turn.task_id)
-        if not job.admitted:
+        if self._line.waits(job.turn.task_id):
             count(catalogue.WAITING, -1)
+        self._line.leave(job.turn.task_id)
         if job.writer is not None:
             job.writer.release()
-        job.ended.set()
+        job.take(Step.END)
         self._begin_next()

@@ -59,16 +59,6 @@ class Shares:
         self._callers[caller] += places
         self._tenants[caller[0]] += places
 
-    def give_back(self, caller: Caller) -> None:
-        """A caller holds a place less."""
-        self.free += 1
-        self._callers[caller] -= 1
-        self._tenants[caller[0]] -= 1
-        if not self._callers[caller]:
-            del self._callers[caller]
-        if not self._tenants[caller[0]]:
-            del self._tenants[caller[0]]
-
     def open_to(self, caller: Caller) -> bool:
         """Whether a caller may take a place now."""
         if not self._fair:

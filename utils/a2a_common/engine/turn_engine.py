@@ -19,6 +19,7 @@ from utils.a2a_common.engine.job import Job, check_asks, check_open, has_receive
 from utils.a2a_common.engine.line import Pace
 from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.removal import RunRemoval
+from utils.a2a_common.engine.stage import Stage, Step
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import (
     RESTART_SECONDS,
@@ -229,10 +230,11 @@ class TurnEngine(ABC):
 
     async def _put_one_off(self, job: Job) -> None:
         """Keep a turn for the next process, or fail it."""
-        job.stopping = True
+        job.take(Step.STOP)
         await job.accepted.wait()
-        if job.writer is None or job.ended.is_set():
+        if job.over:
             return
+        assert job.writer is not None
         if self._runner.resumable:
             suspend(job.writer)
         else:
@@ -287,23 +289,29 @@ class TurnEngine(ABC):
                 await self._count_attempts(job, job.attempts + 1)
             await self._runner.run(job.turn, job.writer, task=job.task, call=job.call, resumed=job.resumed)
         except (asyncio.CancelledError, GeneratorExit):
-            self._draining |= not job.stopping  # the event loop is torn down: no other turn begins
+            self._draining |= job.stage is Stage.RUNNING  # the event loop is torn down: no other turn begins
             raise
         finally:
             self._pace.note(loop.time() - began)
             self._forget(job)
         await self._close(job)
 
-    async def _close(self, job: Job) -> None:
-        """Remove the row of a turn that is over; one that goes on in the next process keeps it."""
+    async def _close(self, job: Job, *, in_order: bool = False) -> None:
+        """Remove the row of a turn that is over, unless it goes on elsewhere; whoever stops a run that closes does it again.
+
+        `in_order`: whether this process stopped the run, so that it was not killed by its turns.
+        """
+        if job.stage is Stage.CLOSED:
+            return
         if not job.kept:
             removed = await self._remove(job)
             if not job.waits and (removed or not job.unstored):
                 await self._runner.forget(job.turn.task_id)
         elif job.fenced:
             await self._remove_late(job)
-        elif job.attempts and job.put_off:  # a process that stops in order was not killed by its turns
+        elif job.attempts and in_order:
             await self._count_attempts(job, 0)
+        job.take(Step.CLOSE)
 
     async def _remove_late(self, job: Job) -> None:
         """Remove the row of a turn that another process has ended: a process that stalled may have stored it after that."""
@@ -325,15 +333,16 @@ class TurnEngine(ABC):
 
     async def _stop(self, job: Job, call: ServerCallContext) -> bool:
         """Cancel a turn that waits or runs; `False` if the task did not end, because it had asked its user in the meantime."""
-        job.stopping = True
+        job.take(Step.STOP)
         await job.accepted.wait()
-        if job.writer is None or (job.settled and not job.authenticates):
-            if (
-                job.writer is not None and job.work is None
-            ):  # its task ended as it was claimed: no run will return
+        if job.over:
+            return False
+        if job.settled and not job.authenticates:
+            if job.work is None:  # its task ended as it was claimed: no run will return
                 await self._stop_run(job)
             await job.ended.wait()
             return False
+        assert job.writer is not None
         turn = job.turn
         if job.work is None and job.task is None:
             await cancel_unbegun(job.writer, turn)
@@ -346,18 +355,16 @@ class TurnEngine(ABC):
     async def _stop_run(self, job: Job) -> None:
         """Stop a run whose end is written, and what waits in the line."""
         if job.work is None:
-            if not job.ended.is_set():  # else it was canceled and put off at the same time
+            if not job.over:  # else it was canceled and put off at the same time
                 self._forget(job)
                 await self._close(job)
             return
-        job.put_off = (
-            not job.work.cancelling()
-        )  # else the end of the event loop, which may be the turn's doing, was first
+        first = not job.work.cancelling()  # else the end of the event loop was, which may be the turn's doing
         job.work.cancel()
         await asyncio.wait([job.work])
-        if not job.ended.is_set():  # it had not begun
+        if not job.over:  # it had not begun
             self._forget(job)
-        await self._close(job)
+        await self._close(job, in_order=first)
 
     async def _cancel_without_run(self, task_id: str, owner: str, call: ServerCallContext) -> None:
         """Cancel a task that waits for its user."""

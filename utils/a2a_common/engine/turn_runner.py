@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import partial
 
 import structlog
@@ -12,6 +11,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
 from utils.a2a_common.engine.event_queue import LogQueue
+from utils.a2a_common.engine.turn_executor import turn_executor
 from utils.a2a_common.tasks.begun_effects import BegunEffects
 from utils.a2a_common.tasks.foreign_code import foreign_code
 from utils.a2a_common.tasks.log import TaskLog
@@ -26,7 +26,7 @@ from utils.a2a_common.tasks.statuses import (
     submitted,
 )
 from utils.a2a_common.tasks.turn import Turn, stored_call
-from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
+from utils.a2a_common.tasks.writer import ELSEWHERE, TaskWriter
 from utils.errors import NoAnswer
 from utils.events import Failed
 
@@ -76,8 +76,8 @@ class TurnRunner:
     where the log takes no more events of it: nobody could ever see them.
 
     Args:
-        executor: Does the work. Its attribute `resumable` says whether a turn that was cut off can be run again, and
-            `begins_with_task` whether each of its answers is a task; neither where they are missing.
+        executor: Does the work. A `TurnExecutor` says whether a turn that was cut off can be run again, and whether each of
+            its answers is a task; of any other one neither is so.
         tasks: Says how many streams of a task are open.
         stop_seconds: Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any
             more.
@@ -86,22 +86,18 @@ class TurnRunner:
     def __init__(
         self, executor: AgentExecutor, tasks: TaskLog, *, stop_seconds: float = STOP_SECONDS
     ) -> None:
-        self._executor = executor
+        self._executor = turn_executor(executor)
         self._tasks = tasks
         self._stop_seconds = stop_seconds
 
     @property
     def resumable(self) -> bool:
         """Whether an interrupted turn can be resumed."""
-        return bool(getattr(self._executor, "resumable", False))
+        return self._executor.resumable
 
     def keeps_waiting(self, turn: Turn) -> bool:
         """Whether the executor may say nothing for long to a sender that wants the task at once."""
-        return turn.request.configuration.return_immediately and not self._begins_with_task
-
-    @property
-    def _begins_with_task(self) -> bool:
-        return bool(getattr(self._executor, "begins_with_task", False))
+        return turn.request.configuration.return_immediately and not self._executor.begins_with_task
 
     async def accept(self, turn: Turn, writer: TaskWriter) -> None:
         """Publish the task of a turn before its executor has one."""
@@ -125,7 +121,7 @@ class TurnRunner:
         try:
             await _first(work, writer.lost)
         finally:
-            if writer.reason in (FENCED, SUSPENDED):
+            if writer.reason in ELSEWHERE:
                 context.suspended.set()
             await self._stop(work, turn.task_id)
         if work.done():
@@ -156,20 +152,20 @@ class TurnRunner:
     async def abandon(self, task_id: str) -> None:
         """Cancel the sub-tasks of a task that ended without its run."""
         try:
-            await _hook(self._executor, "abandon")(task_id)
+            await self._executor.abandon(task_id)
         except Exception:  # a hook of an agent: where it fails, the task has ended all the same
             log.exception("abandon.failed", task_id=task_id)
 
     async def forget(self, task_id: str) -> None:
         """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
         try:
-            await _hook(self._executor, "forget")(task_id)
+            await self._executor.forget(task_id)
         except Exception:  # a hook of an agent: what it leaves is only space
             log.exception("forget.failed", task_id=task_id)
 
     def _shown(self, task: Task | None) -> Task | None:
         """The submitted task, if it was published before the run and the executor may still answer with a plain message."""
-        if task is None or self._begins_with_task:
+        if task is None or self._executor.begins_with_task:
             return None
         return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
 
@@ -190,14 +186,6 @@ class TurnRunner:
         await asyncio.wait([work], timeout=self._stop_seconds)
         if not work.done():
             log.warning("executor.not_stopped", task_id=task_id, seconds=self._stop_seconds)
-
-
-def _hook(executor: AgentExecutor, name: str) -> Callable[[str], Awaitable[None]]:
-    """An optional method of the executor, or one that does nothing."""
-    return getattr(executor, name, _nothing)
-
-
-async def _nothing(_: str) -> None: ...
 
 
 async def _end(turn: Turn, writer: TaskWriter, queue: LogQueue, failed: Failed | None) -> None:

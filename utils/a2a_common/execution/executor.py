@@ -9,9 +9,9 @@ from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from a2a.server.agent_execution import AgentExecutor
 from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 
+from utils.a2a_common.engine.turn_executor import TurnExecutor
 from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, plan_artifact, task_tree
 from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
@@ -54,7 +54,7 @@ class StreamingAgent(Protocol):
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed."""
 
 
-class BaseLangGraphAgentExecutor(AgentExecutor):
+class BaseLangGraphAgentExecutor(TurnExecutor):
     """Runs an agent's turn as an A2A task.
 
     The only state is the table of runs by task id, which `cancel` needs to find the work that it stops.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.context.rendering import full_text
-from utils.messages.results import STOPPED_CALL, ToolProblem, parse_result
+from utils.messages.marks import STOPPED_CALL
+from utils.messages.results import ToolProblem, parse_result
 from utils.messages.transcript import active_index
 
 LONGEST_SHOWN = 10_000
@@ -46,7 +47,7 @@ def found_in_turn(messages: Sequence[BaseMessage]) -> list[FoundResult]:
         for call in message.tool_calls
     }
     results = [message for message in turn if isinstance(message, ToolMessage)]
-    found = [_found(each, asked) for each in results if not each.additional_kwargs.get(STOPPED_CALL)]
+    found = [_found(each, asked) for each in results if not STOPPED_CALL.of(each)]
     return [each for each in dict.fromkeys(found) if each.text.strip()]
 
 

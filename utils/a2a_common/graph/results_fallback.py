@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage
 
 from utils.a2a_common.graph.found_results import answer_from, found_in_turn
 from utils.errors import ContextBudgetExceeded, ModelFailure, PlatformError
-from utils.events import TextRestarted
-from utils.llm.reply.answer import PARTIAL
+from utils.events import Partial, TextRestarted
+from utils.messages.marks import PARTIAL
 from utils.observability.tracebacks import causes_of
 
 log = structlog.get_logger(__name__)
@@ -48,6 +48,6 @@ def has_results(request: ModelRequest[Any]) -> bool:
 def results_answer(request: ModelRequest[Any], error: PlatformError) -> AIMessage:
     """The answer made of the results; it replaces the text so far and carries why it is incomplete."""
     request.runtime.stream_writer(TextRestarted())
-    partial = {"code": error.code, "message": error.message, "retryable": error.retryable}
+    partial = Partial(error.code, error.message, error.retryable)
     text = answer_from(found_in_turn(request.messages), error.message)
-    return AIMessage(text, response_metadata={PARTIAL: partial})
+    return AIMessage(text, response_metadata=PARTIAL.entry(partial))

@@ -20,9 +20,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.errors import PlatformError
-
-CHANGED = "changed_state"
-"""Key of a tool message's `additional_kwargs` that lists the keys without a reducer that the call has changed."""
+from utils.messages.marks import CHANGED_STATE
 
 CONFLICT = (
     "Several tools changed {keys} of this agent's state at once, and only the last change was kept, because nothing says how they are joined. "
@@ -101,7 +99,7 @@ class StateChanges(AgentMiddleware[Any, Any]):
 def conflicts(messages: Sequence[BaseMessage]) -> list[str]:
     """The keys that several of the results at the end of a conversation are marked with. Pure."""
     step = takewhile(lambda message: isinstance(message, ToolMessage), reversed(messages))
-    counted = Counter(key for result in step for key in result.additional_kwargs.get(CHANGED, ()))
+    counted = Counter(key for result in step for key in CHANGED_STATE.of(result) or ())
     return sorted(key for key, count in counted.items() if count > 1)
 
 
@@ -111,8 +109,7 @@ def _marked(result: Any, changed: Sequence[str], call_id: str) -> Command[Any]:
     def told(message: Any) -> Any:
         if not (isinstance(message, ToolMessage) and message.tool_call_id == call_id):
             return message
-        kwargs = {**message.additional_kwargs, CHANGED: list(changed)}
-        return message.model_copy(update={"additional_kwargs": kwargs})
+        return CHANGED_STATE.on(message, list(changed))
 
     messages = [told(message) for message in result.update.get("messages", ())]
     return replace(result, update={**result.update, "messages": messages})

@@ -9,7 +9,6 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from utils.a2a_common.graph.reasoning_stream import ReasoningStream
-from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.a2a_common.protocol.parts import part_kept
 from utils.context.refusals import TurnRefused
 from utils.errors import ArgumentsRefused, OutcomeUnknown
@@ -27,12 +26,11 @@ from utils.events import (
     Usage,
     UsageReported,
 )
-from utils.llm.reply.answer import PARTIAL
 from utils.llm.reply.answer_stream import AnswerStream, Shown
 from utils.llm.reply.form import plain_form
 from utils.llm.reply.thoughts import reasoning_of
+from utils.messages.marks import COST, ORIGIN, PARTIAL, PROBLEM, STOPPED_CALL, Problem
 from utils.messages.question import Question, asks_user
-from utils.messages.results import STOPPED_CALL
 from utils.messages.text import message_text
 from utils.resilience.ledger import Ledger
 
@@ -46,12 +44,6 @@ STRUCTURED = "structured_response"
 
 ANSWER_ARTIFACT = "answer"
 """Id of the artifact that such an answer is published as."""
-
-ORIGIN = "origin"
-"""Key of an answer's `response_metadata` that names the agent whose words it is, where that is another one."""
-
-COST = "cost_usd"
-"""Key of an answer's `response_metadata` that holds its cost in US dollars."""
 
 
 class StreamTranslator:
@@ -89,8 +81,8 @@ class StreamTranslator:
         self.ledger = Ledger()
         self._agent = agent
         self._usage: dict[str, Usage] = dict(used or {})
-        self._problems: list[Mapping[str, Any]] = []
-        self._unknown: list[Mapping[str, Any]] = []
+        self._problems: list[Problem] = []
+        self._unknown: list[Problem] = []
         self._answers = 0
         self._text = ""
         self._restart = False
@@ -260,8 +252,7 @@ class StreamTranslator:
     def _model_answered(self, message: AIMessage) -> None:
         if message.usage_metadata:
             self._usage[self._agent] = self._usage.get(self._agent, Usage()) + usage_of(message)
-        if PARTIAL in message.response_metadata:
-            self._partial = Partial(**message.response_metadata[PARTIAL])
+        self._partial = PARTIAL.of(message) or self._partial
         if message.tool_calls and self._text:
             self._restart = True  # a remark before tool calls is not the answer
         self._answered = (
@@ -269,18 +260,18 @@ class StreamTranslator:
         )  # the last agent's answer is the graph's
 
     def _tool_answered(self, message: ToolMessage) -> None:
-        problem = message.additional_kwargs.get(PROBLEM)
+        problem = PROBLEM.of(message)
         self._note_unknown(message)
-        if problem and problem["fatal"]:
+        if problem and problem.fatal:
             self._problems.append(problem)
-        elif problem and problem["code"] == ArgumentsRefused.code:
+        elif problem and problem.code == ArgumentsRefused.code:
             return  # nothing was run: neither a failure of the world nor an answer of it
-        elif not message.additional_kwargs.get(STOPPED_CALL):
+        elif not STOPPED_CALL.of(message):
             self._answers += 1
 
     def _note_unknown(self, message: ToolMessage) -> None:
-        problem = message.additional_kwargs.get(PROBLEM)
-        if problem and problem["code"] == OutcomeUnknown.code:
+        problem = PROBLEM.of(message)
+        if problem and problem.code == OutcomeUnknown.code:
             self._unknown.append(problem)
 
     @property
@@ -296,22 +287,22 @@ class StreamTranslator:
         ):  # whatever else was done: who reads the state alone must not take the change for made
             return Failed(OutcomeUnknown.code, _sentences(self._unknown))
         if self._failed:
-            again = all(problem["retryable"] for problem in self._problems)
-            return Failed(self._problems[0]["code"], _sentences(self._problems), retryable=again)
+            again = all(problem.retryable for problem in self._problems)
+            return Failed(self._problems[0].code, _sentences(self._problems), retryable=again)
         if not self.said and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)
 
 
-def _sentences(problems: Sequence[Mapping[str, Any]]) -> str:
+def _sentences(problems: Sequence[Problem]) -> str:
     """What several failed calls tell the user, each sentence once."""
-    return " ".join(dict.fromkeys(str(problem["message"]) for problem in problems))
+    return " ".join(dict.fromkeys(problem.message for problem in problems))
 
 
-def _says_more(text: str, problems: Sequence[Mapping[str, Any]]) -> bool:
+def _says_more(text: str, problems: Sequence[Problem]) -> bool:
     """Whether a model's words about failed calls say more than their own sentences."""
     for problem in problems:
-        text = text.replace(str(problem["message"]), "")
+        text = text.replace(problem.message, "")
     return any(character.isalnum() for character in text)
 
 
@@ -323,7 +314,7 @@ def _messages(update: Any) -> Sequence[BaseMessage]:
 
 
 def _origin(answer: AIMessage) -> str:
-    return str(answer.response_metadata.get(ORIGIN, ""))
+    return ORIGIN.of(answer) or ""
 
 
 def usage_of(message: AIMessage | AIMessageChunk) -> Usage:
@@ -332,7 +323,7 @@ def usage_of(message: AIMessage | AIMessageChunk) -> Usage:
     if usage is None:
         return Usage()
     cached = usage.get("input_token_details", {}).get("cache_read", 0) or 0
-    cost = float(message.response_metadata.get(COST, 0.0))
+    cost = COST.of(message) or 0.0
     return Usage(
         input_tokens=usage["input_tokens"],
         output_tokens=usage["output_tokens"],

@@ -36,6 +36,7 @@ from utils.errors import (
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.characters import of_whole_characters
 from utils.messages.handles import full_output_of
+from utils.messages.marks import PROBLEM, Problem
 from utils.messages.repeatable import may_repeat
 from utils.messages.results import ToolProblem, dump_result
 from utils.messages.source import labelled
@@ -49,10 +50,6 @@ if TYPE_CHECKING:
     from utils.persistence.tool_record import ToolRecord
 
 log = structlog.get_logger(__name__)
-
-PROBLEM = "problem"
-"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "retryable", "fatal", "quotes"}`: the last one tells
-whether the message has words of the other side."""
 
 DELEGATION = "delegation"
 """Key of a tool's `metadata` that marks it as another agent."""
@@ -290,18 +287,13 @@ def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessa
         log.error("tool.crashed", tool=name, exc_info=error)
         problem = ToolProblem(error=INTERNAL, message=TOOL_CRASHED.format(tool=name))
     fatal = not isinstance(error, UpstreamRefused | ArgumentsRefused | OutcomeUnknown)
+    quotes = isinstance(error, PlatformError) and bool(error.quoted)
     return ToolMessage(
         content=dump_result(problem),
         tool_call_id=call_id,
         name=name,
         status="error",
-        additional_kwargs={
-            PROBLEM: {
-                "code": problem.error,
-                "message": problem.message,
-                "retryable": problem.retryable,
-                "fatal": fatal,
-                "quotes": isinstance(error, PlatformError) and bool(error.quoted),
-            }
-        },
+        additional_kwargs=PROBLEM.entry(
+            Problem(problem.error, problem.message, problem.retryable, fatal, quotes)
+        ),
     )

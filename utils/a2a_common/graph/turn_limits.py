@@ -13,17 +13,15 @@ import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 
-from utils.a2a_common.graph.stream_translator import COST, usage_of
+from utils.a2a_common.graph.stream_translator import usage_of
 from utils.context.rendering import full_text
 from utils.llm.prices import PRICES, Price, priced
+from utils.messages.marks import CALL_LIMIT, COST
 from utils.messages.results import ToolProblem, parse_result
 from utils.messages.transcript import active_index, calls_this_turn
 from utils.resilience.budget import Budget, Meter, sentence
 
 log = structlog.get_logger(__name__)
-
-STOPPED = "call_limit"
-"""Key in `response_metadata` of an answer that was written here."""
 
 _SHOWN_RESULTS = 3
 _LONGEST_RESULT = 1_200
@@ -51,7 +49,7 @@ class ModelCallLimit(AgentMiddleware[Any, Any]):
         if calls_this_turn(request.messages) < self._limit:
             return await handler(request)
         return AIMessage(
-            answer_so_far(request.messages, self._limit), response_metadata={STOPPED: self._limit}
+            answer_so_far(request.messages, self._limit), response_metadata=CALL_LIMIT.entry(str(self._limit))
         )
 
 
@@ -83,7 +81,7 @@ class BudgetGuard(AgentMiddleware[Any, Any]):
         if limit := meter.over():
             log.info("budget.used_up", limit=limit, **meter.used)
             why = sentence(limit, meter.budget)
-            return AIMessage(found_so_far(request.messages, why), response_metadata={STOPPED: limit})
+            return AIMessage(found_so_far(request.messages, why), response_metadata=CALL_LIMIT.entry(limit))
         if meter.nearly_over():
             request = request.override(system_message=_with_last(request.system_message))
         response = await handler(request)
@@ -98,7 +96,7 @@ class BudgetGuard(AgentMiddleware[Any, Any]):
                 model = str(message.response_metadata.get("model_name") or self._model)
                 usage = priced(usage_of(message), model, self._prices)
                 if usage.cost_usd:
-                    message.response_metadata[COST] = usage.cost_usd
+                    message.response_metadata |= COST.entry(usage.cost_usd)
                 meter.add(usage, steps=1)
 
 

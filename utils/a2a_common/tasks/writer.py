@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
+from typing import assert_never
 
 from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Task
@@ -31,7 +33,20 @@ NUMBERS = 2**32
 """Sequence numbers that one attempt may use. Each attempt after the first event has its own, so that a reader that saw an
 event which was never stored does not take the event of a later attempt for it."""
 
-FENCED, STORAGE, SUSPENDED = "fenced", "storage", "suspended"
+
+class Loss(StrEnum):
+    """Why a writer can write nothing more."""
+
+    FENCED = "fenced"
+    """A later attempt writes, or its run is over."""
+    STORAGE = "storage"
+    """The storage failed."""
+    SUSPENDED = "suspended"
+    """The turn is kept for another process, or for the next start."""
+
+
+ELSEWHERE = frozenset({Loss.FENCED, Loss.SUSPENDED})
+"""Losses after which the turn goes on elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +74,7 @@ class TaskWriter:
     Attributes:
         attempt: Number of the attempt. A later one fences this off.
         lost: Set when nothing more can be written.
-        reason: Why: `fenced`, `storage` or `suspended`; empty before.
+        reason: Why; `None` before.
         head: The task as far as it is written, without the parts of its artifacts. Do not change it.
         effects: What the attempt's tools may have changed.
     """
@@ -67,7 +82,7 @@ class TaskWriter:
     def __init__(self, live: LiveLog, attempt: int, around: Surroundings) -> None:
         self.attempt = attempt
         self.lost = asyncio.Event()
-        self.reason = ""
+        self.reason: Loss | None = None
         self.head = live.head
         self.effects = BegunEffects()
         self._live = live
@@ -142,7 +157,7 @@ class TaskWriter:
             last: What readers are told last; it does not become part of the log.
         """
         if not self.lost.is_set():
-            self._lose(SUSPENDED)
+            self._lose(Loss.SUSPENDED)
             self._live.park(Cut(last))
 
     def release(self) -> None:
@@ -151,7 +166,7 @@ class TaskWriter:
             return
         self._live.writer = None
         if not self.settled and not self.lost.is_set():
-            self._lose(FENCED)
+            self._lose(Loss.FENCED)
             self._live.cut = Cut()
         self._live.notify()
         self._around.leave(self._live)
@@ -168,7 +183,7 @@ class TaskWriter:
     def fence(self) -> None:
         """Write what was accepted, and nothing more: another attempt of this process takes over."""
         if not self.lost.is_set():
-            self._lose(FENCED)
+            self._lose(Loss.FENCED)
 
     async def flushed(self) -> None:
         """Wait until what was accepted is stored, or never will be."""
@@ -184,14 +199,16 @@ class TaskWriter:
 
     def _error(self) -> Exception:
         match self.reason:
-            case "storage":
+            case Loss.STORAGE:
                 return self._failure
-            case "suspended":
+            case Loss.SUSPENDED:
                 return Suspended()
-            case _:
+            case Loss.FENCED | None:
                 return Fenced()
+            case _:
+                assert_never(self.reason)
 
-    def _lose(self, reason: str) -> None:
+    def _lose(self, reason: Loss) -> None:
         self.reason = reason
         self.lost.set()
 
@@ -226,7 +243,7 @@ class TaskWriter:
     def _give_up(self) -> None:
         """Another attempt writes the log: what waits is not part of it."""
         if not self.lost.is_set():
-            self._lose(FENCED)
+            self._lose(Loss.FENCED)
         for item in self._backlog.clear():
             item.resolve(Fenced())
         self._leave_to_another()
@@ -242,8 +259,8 @@ class TaskWriter:
         self._failure = error or self._failure
         waiting = self._backlog.clear()
         own_end = None
-        if self.reason != SUSPENDED:
-            self._lose(STORAGE)
+        if self.reason is not Loss.SUSPENDED:
+            self._lose(Loss.STORAGE)
             if not _is_message(waiting):
                 own_end = self._end_task(waiting)
         for item in waiting:

@@ -16,7 +16,8 @@ from utils.context.protocols import TokenCounter
 from utils.context.ranked import capped, parse_ranked
 from utils.context.rendering import full_text
 from utils.context.report import Changed
-from utils.messages.handles import FULL_OUTPUT, full_output_of, handle_of
+from utils.messages.handles import full_output_of, handle_of
+from utils.messages.marks import FULL_OUTPUT
 from utils.messages.media.stored import media_in
 from utils.messages.transcript import active_index
 
@@ -90,7 +91,7 @@ def clip_message(
     artifacts |= media_in([message])
     if update["content"] != text and full_output_of(message) is None:
         artifacts[handle] = text
-        update["additional_kwargs"] = {**message.additional_kwargs, FULL_OUTPUT: handle}
+        update["additional_kwargs"] = {**message.additional_kwargs, **FULL_OUTPUT.entry(handle)}
     if not update["content"] and not (isinstance(message, AIMessage) and message.tool_calls):
         update["content"] = "[left out]"
     return message.model_copy(update=update)

@@ -10,7 +10,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from utils.llm.offline.legible import legible
 from utils.messages.handles import full_output_of
-from utils.messages.results import IN_WORDS, shown_before
+from utils.messages.marks import IN_WORDS
+from utils.messages.results import shown_before
 from utils.messages.text import message_text
 from utils.messages.told import own_words
 
@@ -75,8 +76,8 @@ def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
 
 def _quotable(result: ToolMessage) -> str:
     """What a user may be shown of a result: not what it notes of files, which stand below the answer."""
-    words = result.additional_kwargs.get(IN_WORDS)
-    return str(words) if words and full_output_of(result) is None else message_text(result)
+    words = IN_WORDS.of(result)
+    return words if words and full_output_of(result) is None else message_text(result)
 
 
 def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage], seen: Container[str]) -> None:

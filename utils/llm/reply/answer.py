@@ -16,6 +16,7 @@ from utils.errors import (
     ModelUnavailable,
     ToolCallUnreadable,
 )
+from utils.events import Partial
 from utils.llm.reply.finish import Ending, ending_of
 from utils.llm.reply.native_calls import breaks_off, is_json, mended_calls, named_calls, new_id
 from utils.llm.reply.refusal import with_spoken_refusal
@@ -23,12 +24,10 @@ from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
 from utils.llm.reply.thoughts import REASONING_FIELDS, split_thoughts
 from utils.llm.reply.watch import REPEATED
+from utils.messages.marks import PARTIAL
 from utils.messages.text import message_text
 
 log = structlog.get_logger(__name__)
-
-PARTIAL = "partial"
-"""Key of an answer's `response_metadata` that marks an incomplete answer; holds the fields of `Partial`."""
 
 NOTHING = "The model gave no answer. Please try again."
 BROKEN_OFF = "The model provider's answer broke off."
@@ -100,15 +99,16 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
 
 def cut_text(answer: AIMessage) -> str | None:
     """The words of an answer that `read_answer` marked as cut off; `None` for any other answer."""
-    partial = answer.response_metadata.get(PARTIAL)
-    if partial is None or partial["code"] != AnswerCut.code:
+    partial = PARTIAL.of(answer)
+    if partial is None or partial.code != AnswerCut.code:
         return None
     return partial_text(answer)
 
 
 def partial_text(answer: AIMessage) -> str:
     """The words of an answer that `read_answer` marked as incomplete, without the notice."""
-    return message_text(answer).removesuffix(_quoted(answer.response_metadata[PARTIAL]["message"]))
+    partial = PARTIAL.of(answer)
+    return message_text(answer).removesuffix(_quoted(partial.message if partial is not None else ""))
 
 
 def _ending(message: AIMessage, said: str) -> tuple[Ending, str]:
@@ -154,9 +154,7 @@ def _shown(message: AIMessage, said: str, ending: Ending) -> AIMessage:
         return _with_text(message, said)
     code, why = _NOTICES[ending]
     log.warning("model.answer_in_part", code=code)
-    partial = {"code": code, "message": why, "retryable": False}
-    read = _with_text(message, f"{said}{_quoted(why)}")
-    return read.model_copy(update={"response_metadata": {**read.response_metadata, PARTIAL: partial}})
+    return PARTIAL.on(_with_text(message, f"{said}{_quoted(why)}"), Partial(code, why))
 
 
 def _quoted(sentence: str) -> str:

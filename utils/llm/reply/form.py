@@ -17,7 +17,9 @@ from langchain_core.messages import AIMessage
 from pydantic import TypeAdapter, ValidationError
 
 from utils.errors import AnswerCut, AnswerRepeated, ContentFiltered, ModelFailure, ReplyUnusable
-from utils.llm.reply.answer import PARTIAL, partial_text
+from utils.events import Partial
+from utils.llm.reply.answer import partial_text
+from utils.messages.marks import PARTIAL
 from utils.messages.text import message_text
 
 UNFILLED = (
@@ -57,8 +59,8 @@ def read_form(answer: AIMessage, form: Any) -> Any:
         ContentFiltered: The provider's filter stopped it, or the model refused.
         FormUnfilled: It is no JSON, or not of the form.
     """
-    if PARTIAL in answer.response_metadata:
-        raise _unfinished(answer)
+    if (partial := PARTIAL.of(answer)) is not None:
+        raise _unfinished(answer, partial)
     try:
         data = json.loads(_unfenced(message_text(answer)), strict=False)
     except (ValueError, RecursionError) as error:
@@ -82,16 +84,15 @@ def plain_form(filled: Any) -> Any:
     return TypeAdapter[Any](Any).dump_python(filled, mode="json", fallback=str)
 
 
-def _unfinished(answer: AIMessage) -> ModelFailure:
+def _unfinished(answer: AIMessage, partial: Partial) -> ModelFailure:
     """Why an answer that is marked as incomplete fills no form: half a form is none."""
-    partial = answer.response_metadata[PARTIAL]
-    if partial["code"] == AnswerCut.code:
+    if partial.code == AnswerCut.code:
         return AnswerCut(FORM_CUT)
-    if partial["code"] == AnswerRepeated.code:
-        return AnswerRepeated(partial["message"])
+    if partial.code == AnswerRepeated.code:
+        return AnswerRepeated(partial.message)
     words = partial_text(answer).strip()
     if not words or words[0] in "{[`":
-        return ContentFiltered(partial["message"])
+        return ContentFiltered(partial.message)
     return ContentFiltered(REFUSED.format(words=words[:_LONGEST_REFUSAL]))
 
 
