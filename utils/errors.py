@@ -34,9 +34,11 @@
     ├── DelegationFailed            a sub-agent did not complete its task
     │   ├── SubAgentUnavailable     a sub-agent cannot be reached
     │   ├── SubAgentRefused         a sub-agent does not accept the request
+    │   ├── QuestionGone            a sub-agent has deleted the task that waited for an answer
     │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
     ├── StorageError                a database or file of this agent failed
+    │   ├── StorageAway             a database cannot be used for now: it is away, or held by somebody else
     │   ├── StorageFull             there is no room on the disk
     │   └── StorageUnreadable       it is encrypted and cannot be decrypted: `utils.encryption.errors`
     ├── RetryLater                  no new turn is taken now; says when to try again
@@ -304,6 +306,13 @@ class SubAgentRefused(DelegationFailed):
     code = "sub_agent_refused"
 
 
+class QuestionGone(DelegationFailed):
+    """A sub-agent has no longer the task that waited for the user's answer: it was deleted there. Nothing was done with the answer."""
+
+    code = "question_gone"
+    advice = "Tell the user that the answer came too late for this agent, and to send the request again if it still matters."
+
+
 class SubAgentNotAuthorised(DelegationFailed):
     """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has expired."""
 
@@ -335,6 +344,16 @@ class StorageError(PlatformError):
     def __init__(self, message: str = "", *, for_operator: str = "") -> None:
         super().__init__(message)
         self.for_operator = for_operator or self.message
+
+
+class StorageAway(StorageError):
+    """A database cannot be used for now: it is away, or somebody else holds it. The same request is served afterwards.
+
+    Attributes:
+        retry_after: Seconds until it is worth to try again. Connections come back within that of a database that does.
+    """
+
+    retry_after = 2.0
 
 
 class StorageFull(StorageError):

@@ -26,8 +26,8 @@ from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Sharing, SteadyJo
 from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
-from utils.errors import Draining, StorageError
-from utils.persistence.postgres.errors import FAILED
+from utils.errors import Draining
+from utils.persistence.postgres.errors import meaning
 from utils.persistence.postgres.names import lock_number, short_name
 from utils.persistence.postgres.pool import PostgresPool
 from utils.supervised import supervised
@@ -320,4 +320,4 @@ def _storage_errors() -> Iterator[None]:
     try:
         yield
     except exceptions.ConnectorException as error:
-        raise StorageError(FAILED) from error
+        raise meaning(error.__cause__) from error
