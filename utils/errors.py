@@ -34,7 +34,6 @@
     ├── DelegationFailed            a sub-agent did not complete its task
     │   ├── SubAgentUnavailable     a sub-agent cannot be reached
     │   ├── SubAgentRefused         a sub-agent does not accept the request
-    │   ├── QuestionGone            a sub-agent has deleted the task that waited for an answer
     │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
     ├── StorageError                a database or file of this agent failed
@@ -306,19 +305,6 @@ class SubAgentRefused(DelegationFailed):
     code = "sub_agent_refused"
 
 
-class QuestionGone(DelegationFailed):
-    """A sub-agent has no longer the task that waited for the user's answer: it was deleted there. Nothing was done with the answer."""
-
-    code = "question_gone"
-    advice = "Tell the user that the answer came too late for this agent, and to send the request again if it still matters."
-
-
-class SubAgentNotAuthorised(DelegationFailed):
-    """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has expired."""
-
-    code = "sub_agent_not_authorised"
-
-
 class PeerLimitExceeded(DelegationFailed):
     """A sub-agent sent more than is accepted from one agent: bytes, events, values in one event, or characters to approve."""
 
@@ -334,8 +320,7 @@ class ProtocolViolation(PlatformError):
 class StorageError(PlatformError):
     """A database or file of this agent failed.
 
-    Attributes:
-        for_operator: What an operator is told where it keeps the process from starting: names the file and the way out.
+    `for_operator` is what an operator is told where it keeps the process from starting: names the file and the way out.
     """
 
     code = "storage_failed"
@@ -347,11 +332,7 @@ class StorageError(PlatformError):
 
 
 class StorageAway(StorageError):
-    """A database cannot be used for now: it is away, or somebody else holds it. The same request is served afterwards.
-
-    Attributes:
-        retry_after: Seconds until it is worth to try again. Connections come back within that of a database that does.
-    """
+    """A database cannot be used for now: it is away, or held by somebody else. The same request may succeed `retry_after` seconds later."""
 
     retry_after = 2.0
 

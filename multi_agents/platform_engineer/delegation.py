@@ -143,9 +143,9 @@ class Delegation:
         while missing := await self._registry.missing(names):
             record = next(each for each in waiting if each.agent == missing[0])
             left = min(self._registry.back_within(record.agent), Deadline(request.deadline).left)
-            if left <= 0 and await self._registry.is_back(record.agent):
-                continue
             if left <= 0:
+                if await self._registry.is_back(record.agent):
+                    continue
                 log.info("delegation.not_back", agent=record.agent)
                 yield asked_again(record)
                 return

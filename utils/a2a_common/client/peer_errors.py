@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.client.delegation_failures import SubAgentNotAuthorised
 from utils.a2a_common.client.peer_text import with_words, with_wrong
 from utils.a2a_common.client.sentences import (
     AGENT_UNCLEAR,
@@ -47,7 +48,6 @@ from utils.errors import (
     PeerLimitExceeded,
     PlatformError,
     ProtocolViolation,
-    SubAgentNotAuthorised,
     SubAgentRefused,
     SubAgentUnavailable,
 )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.client.abandoned import cancel_unfinished
+from utils.a2a_common.client.delegation_failures import QuestionGone
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.long_questions import check_whole
@@ -45,7 +46,6 @@ from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
     ProtocolViolation,
-    QuestionGone,
 )
 from utils.events import (
     DelegationFinished,
