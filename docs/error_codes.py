@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from multi_agents.cli import errors as of_commands
 from multi_agents.platform_engineer.leaving import REFUSED
 from utils import errors
-from utils.a2a_common.client import interfaces, peer_errors
+from utils.a2a_common.client import delegation_failures, interfaces, peer_errors
 from utils.a2a_common.execution import publishable
 from utils.a2a_common.graph import state_conflict
 from utils.a2a_common.protocol import storage_low
@@ -91,6 +91,7 @@ WRITTEN: Mapping[str, Mapping[str, tuple[str, bool]]] = {
 
 MODULES = (
     errors,
+    delegation_failures,
     encryption_errors,
     state_conflict,
     publishable,

@@ -37,6 +37,7 @@
     │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
     ├── StorageError                a database or file of this agent failed
+    │   ├── StorageAway             a database cannot be used for now: it is away, or held by somebody else
     │   ├── StorageFull             there is no room on the disk
     │   └── StorageUnreadable       it is encrypted and cannot be decrypted: `utils.encryption.errors`
     ├── RetryLater                  no new turn is taken now; says when to try again
@@ -304,12 +305,6 @@ class SubAgentRefused(DelegationFailed):
     code = "sub_agent_refused"
 
 
-class SubAgentNotAuthorised(DelegationFailed):
-    """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has expired."""
-
-    code = "sub_agent_not_authorised"
-
-
 class PeerLimitExceeded(DelegationFailed):
     """A sub-agent sent more than is accepted from one agent: bytes, events, values in one event, or characters to approve."""
 
@@ -325,8 +320,7 @@ class ProtocolViolation(PlatformError):
 class StorageError(PlatformError):
     """A database or file of this agent failed.
 
-    Attributes:
-        for_operator: What an operator is told where it keeps the process from starting: names the file and the way out.
+    `for_operator` is what an operator is told where it keeps the process from starting: names the file and the way out.
     """
 
     code = "storage_failed"
@@ -335,6 +329,12 @@ class StorageError(PlatformError):
     def __init__(self, message: str = "", *, for_operator: str = "") -> None:
         super().__init__(message)
         self.for_operator = for_operator or self.message
+
+
+class StorageAway(StorageError):
+    """A database cannot be used for now: it is away, or held by somebody else. The same request may succeed `retry_after` seconds later."""
+
+    retry_after = 2.0
 
 
 class StorageFull(StorageError):

@@ -16,7 +16,7 @@ from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.notices import Notices
 from benchmarks.simulate.queue_table import JobRow, QueueTable, Rows
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.steady_jobs import COUNTS, TAKE, WAKE
+from utils.a2a_common.engine.steady_jobs import COUNTS, OF_LOCK, OF_TASK, TAKE, TASKS, WAITING, WAKE
 from utils.errors import StorageError
 
 _NAMES = {
@@ -24,6 +24,10 @@ _NAMES = {
     WAKE: "notify",
     COUNTS: "counts",
     TAKE: "take_job",
+    WAITING: "waiting",
+    TASKS: "tasks",
+    OF_TASK: "of_task",
+    OF_LOCK: "of_lock",
 }
 
 

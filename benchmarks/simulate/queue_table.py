@@ -185,6 +185,25 @@ class QueueTable:
             if all(value is None or job[name] == value for name, value in wanted.items())
         ]
 
+    def _unfinished(self, **wanted: Any) -> Rows:
+        return [job for job in self.list_jobs(**wanted) if job["status"] in UNFINISHED]
+
+    def waiting(self, queue: str) -> Rows:
+        """How many jobs no worker runs."""
+        return [{"waiting": len(self.list_jobs(queue_name=queue, status="todo"))}]
+
+    def tasks(self, queue: str) -> Rows:
+        """The tasks of the unfinished jobs."""
+        return [{"task_id": job["args"]["task_id"]} for job in self._unfinished(queue_name=queue)]
+
+    def of_task(self, queue: str, task: str) -> Rows:
+        """The oldest unfinished job of a task."""
+        return self._unfinished(queue_name=queue, queueing_lock=task)[:1]
+
+    def of_lock(self, queue: str, lock: str) -> Rows:
+        """Whether a lock has an unfinished job."""
+        return [{"busy": bool(self._unfinished(queue_name=queue, lock=lock))}]
+
     def list_jobs_to_abort(self, queue_name: str | None) -> Rows:
         """Running jobs whose end was asked for."""
         return self.list_jobs(status="doing", abort_requested=True, queue_name=queue_name)

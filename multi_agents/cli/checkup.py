@@ -15,6 +15,7 @@ from multi_agents.cli.limits_check import check_limits
 from multi_agents.cli.model.ask import ask_models
 from multi_agents.cli.model.finding import Finding, Level
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
+from multi_agents.cli.retention_check import check_shorter_retention
 from multi_agents.cli.service.agents import AgentTarget, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service, supervisor_port
 from multi_agents.cli.service.ports import is_free
@@ -81,7 +82,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     findings += await ask_models(environ, own)
     findings += await check_database(environ)
     findings += await check_issuers(environ)
-    findings += check_retention(environ)
+    findings += [*check_retention(environ), *check_shorter_retention(environ, own)]
     findings += check_memory(environ)
     findings += check_limits(environ)
     return [*findings, *check_ports(entries), *await check_agents(entries)]

@@ -17,7 +17,12 @@ from pydantic import AfterValidator, BaseModel, Field
 from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.conversation_below import delete_below, forget_below
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
-from multi_agents.platform_engineer.delegation_words import asked_again, description_of, not_made
+from multi_agents.platform_engineer.delegation_words import (
+    asked_again,
+    description_of,
+    not_made,
+    question_again,
+)
 from multi_agents.platform_engineer.early_answers import WholeText, seen_before
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
@@ -35,6 +40,7 @@ from utils.a2a_common.client.remote_agents import RemoteAgents
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_NO_ANSWER,
 )
+from utils.a2a_common.client.undelivered import is_undelivered
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.conversations import Kept
@@ -138,6 +144,8 @@ class Delegation:
             record = next(each for each in waiting if each.agent == missing[0])
             left = min(self._registry.back_within(record.agent), Deadline(request.deadline).left)
             if left <= 0:
+                if await self._registry.is_back(record.agent):
+                    continue
                 log.info("delegation.not_back", agent=record.agent)
                 yield asked_again(record)
                 return
@@ -204,7 +212,7 @@ class Delegation:
                 replies.append(Reply.of(interrupt(dict(question))))
                 seen = seen_before(kept, await self._delegations.of_task(kept.parent_task_id))
             task, kept = await self._exchange(kept, replies, cause, runtime)
-            if not task.waits:
+            if task is not None and not task.waits:
                 view, nothing = await self._files.view(task), SUB_AGENT_NO_ANSWER.format(agent=name)
                 return ToolMessage(
                     content_for(view, self._files.takes, nothing),
@@ -251,8 +259,11 @@ class Delegation:
         replies: list[Reply],
         cause: ToolCallOrigin,
         runtime: ToolRuntime[AgentRequest],
-    ) -> tuple[TaskView, DelegationRecord]:
-        """Send the request, or the newest answer, and keep what came of it."""
+    ) -> tuple[TaskView | None, DelegationRecord]:
+        """Send the request, or the newest answer, and keep what came of it.
+
+        An answer whose agent is away and was not given it is no end: there is no task then, and the question is asked again.
+        """
         whom = whom_for(kept, len(replies))
         async with self._conversations.held(kept) as placed, self._remotes.reach(kept.agent, whom) as remote:
             line = self._line(kept.agent)
@@ -268,7 +279,12 @@ class Delegation:
                 async with line.slot(call.deadline):
                     await self._delegations.put(kept)
                     task = await remote.run(call, runtime.stream_writer, named)
-            except DelegationFailed:
+            except DelegationFailed as failure:
+                if replies and is_undelivered(failure, failure.__cause__):
+                    log.info("delegation.not_back", agent=kept.agent)
+                    kept = replace(kept, state=WAITING, questions=[*kept.questions, question_again(kept)])
+                    await self._delegations.put(kept)
+                    return None, kept
                 await self._delegations.put(replace(kept, state=FAILED))
                 raise
             used = usage_since(kept.counted, task.usage)

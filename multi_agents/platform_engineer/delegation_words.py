@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from langchain_core.messages import ToolMessage
@@ -26,11 +26,23 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
+_ASKED = "asked"
+"""Key of the words of the agent itself in a question that is asked again."""
+
+
 def asked_again(record: DelegationRecord) -> InputRequired:
-    asked = Question.of(record.questions[-1])
-    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=asked.text)
+    """The newest question of an agent that is away, for the user to answer later."""
+    asked = Question.of(question_again(record))
     parts = [part_kept(part) for part in asked.parts]
-    return InputRequired(sentence, asked.origin or record.agent, asked.form, asked.auth, parts)
+    return InputRequired(asked.text, asked.origin or record.agent, asked.form, asked.auth, parts)
+
+
+def question_again(record: DelegationRecord) -> dict[str, Any]:
+    """The same question as the value of an interrupt: to the agent it is the one that it asked."""
+    newest = record.questions[-1]
+    words = str(newest.get(_ASKED) or Question.of(newest).text)
+    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=words)
+    return {**newest, "question": sentence, _ASKED: words}
 
 
 def not_made(

@@ -7,7 +7,7 @@ import sqlite3
 
 import structlog
 
-from utils.errors import StorageError, StorageFull
+from utils.errors import StorageAway, StorageError, StorageFull
 from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 log = structlog.get_logger(__name__)
@@ -31,7 +31,7 @@ class StorageDamaged(StorageError):
     """A page of a database is damaged, which costs what stood on it."""
 
 
-class StorageHeld(StorageError):
+class StorageHeld(StorageAway):
     """Another program has held a database for longer than a write waits."""
 
     sentence = (

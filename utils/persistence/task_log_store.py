@@ -7,6 +7,7 @@ The events of a task are never changed or removed, except with their task.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ class StoredTimes:
     """What a store knows of the time, in nanoseconds since 1970.
 
     Attributes:
-        newest: When the newest task changed, by the clock of the process that wrote it; 0 where there is none.
+        newest: When the newest task changed, by the clock of the store that it was written to (`TaskLogStore.now`); 0 where there is none.
         now: The time by a clock that all processes share; `None` where there is only that of each.
     """
 
@@ -258,6 +259,10 @@ class TaskLogStore(ABC):
     @abstractmethod
     async def not_written(self) -> str:
         """Why a write would fail now, for an operator; empty if none would, as far as can be found out quickly."""
+
+    def now(self) -> float:
+        """The time that what is stored is stamped with, in seconds since 1970: this process', unless processes share a clock."""
+        return time.time()
 
     @abstractmethod
     async def claim(self, task_id: str, owner: str) -> Stored:

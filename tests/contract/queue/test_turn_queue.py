@@ -157,6 +157,54 @@ async def test_a_conversation_is_at_rest_only_without_a_turn_and_without_a_place
         assert rests
 
 
+async def test_what_is_asked_of_a_long_line_is_answered_without_reading_its_turns(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    for number in range(20):
+        await pair[0].add(f"b{number}", "x")
+    connector = pair[0].queue._jobs.connector
+    ask, read = connector.execute_query_all_async, []
+
+    async def noted(query: str, **arguments: Any) -> Any:
+        rows = await ask(query, **arguments)
+        read.extend(rows)
+        return rows
+
+    monkeypatch.setattr(connector, "execute_query_all_async", noted)
+    assert await pair[0].queue.waiting() == 20
+    async with pair[0].queue.at_rest("x") as rests:
+        assert not rests
+    assert await pair[0].queue.find("b7") is not None
+    assert await pair[0].queue.find("c") is None
+    assert len(read) <= 3
+    read.clear()
+    assert len(await pair[0].queue.all_tasks()) == 21
+    assert {tuple(row) for row in read} == {("task_id",)}
+    await settled(pair)
+
+
+async def test_a_replica_hears_that_a_turn_has_ended_on_another_one(pair: Pair) -> None:
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    runs = where(pair, "a")
+    (other,) = (each for each in pair if each is not runs)
+    hears, number = other.queue.next_change(), 0
+    while not hears.is_set():  # it has begun to listen
+        await pair[0].add(f"b{number}", f"y{number}")
+        await asyncio.sleep(0)
+        number += 1
+    async with asyncio.timeout(30):
+        while True:
+            change = other.queue.next_change()
+            runs.go_on.set()
+            if await other.queue.find("a") is None:
+                break
+            await change.wait()
+    await settled(pair)
+
+
 async def test_a_turn_that_waits_is_withdrawn_and_one_that_runs_is_not(pair: Pair):
     await pair[0].add("a", "x")
     await until(lambda: begun(pair))

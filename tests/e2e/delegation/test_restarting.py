@@ -23,6 +23,8 @@ from utils.testing.scripted_model import call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 SOON = {"SUB_AGENT_REFRESH_SECONDS": "0.05"}
+UNSEEN = {"SUB_AGENT_REFRESH_SECONDS": "300"}
+"""The agent is looked at so seldom that only a call to it shows that it is gone."""
 
 
 class Restarting:
@@ -82,12 +84,15 @@ async def test_a_request_to_an_agent_that_restarts_waits_for_it_and_says_so(tmp_
     assert (answer.state, answer.text) == ("completed", "a is 1.")
 
 
-async def test_an_answer_to_an_agent_that_restarts_waits_for_it_and_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("looks", [SOON, UNSEEN], ids=["seen to go", "not seen to go"])
+async def test_an_answer_to_an_agent_that_restarts_waits_for_it_and_says_so(
+    looks: dict[str, str], tmp_path: Path
+) -> None:
     script = [calls(call("asker", request="Find places")), "There are 3 places."]
     asks = [calls(call("where")), "Found 3 places in Newark."]
     async with (
         restarting(Asker, tmp_path, asks) as asker,
-        supervising({"asker": asker.url}, model(script), SOON) as url,
+        supervising({"asker": asker.url}, model(script), looks) as url,
         connected(url) as client,
     ):
         asked = Answer([event async for event in client.send_message(message("Find places near me"))])
@@ -97,13 +102,15 @@ async def test_an_answer_to_an_agent_that_restarts_waits_for_it_and_says_so(tmp_
     assert (answer.state, answer.text) == ("completed", "There are 3 places.")
 
 
-async def test_an_agent_that_does_not_come_back_is_unavailable_and_its_question_is_asked_again(
-    tmp_path: Path,
+@pytest.mark.parametrize("looks", [SOON, UNSEEN], ids=["seen to go", "not seen to go"])
+async def test_the_question_of_an_agent_that_does_not_come_back_is_asked_again_and_can_be_answered_later(
+    looks: dict[str, str], tmp_path: Path
 ) -> None:
-    script = [calls(call("asker", request="Find places")), "never said"]
-    settings = {**SOON, "SUB_AGENT_RESTART_SECONDS": "0.3"}
+    script = [calls(call("asker", request="Find places")), "There are 3 places."]
+    settings = {**looks, "SUB_AGENT_RESTART_SECONDS": "0.3"}
+    asks = [calls(call("where")), "Found 3 places in Newark."]
     async with (
-        restarting(Asker, tmp_path, [calls(call("where"))]) as asker,
+        restarting(Asker, tmp_path, asks) as asker,
         supervising({"asker": asker.url}, model(script), settings) as url,
         connected(url) as client,
     ):
@@ -111,5 +118,9 @@ async def test_an_agent_that_does_not_come_back_is_unavailable_and_its_question_
         await asker.stop()
         reply = message("07103", context_id=asked.context_id, task_id=asked.task_id)
         again = Answer([event async for event in client.send_message(reply)])
-    assert again.state == "input_required"
-    assert "cannot be reached right now" in again.last_words
+        assert again.state == "input_required", again.last_words
+        assert "cannot be reached right now" in again.last_words
+        await asker.start()
+        reply = message("07103", context_id=asked.context_id, task_id=asked.task_id)
+        answer = Answer([event async for event in client.send_message(reply)])
+    assert (answer.state, answer.text) == ("completed", "There are 3 places.")

@@ -14,7 +14,7 @@ import pytest
 from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
-from tests.e2e.wire.wiring import Wire, message, serving, state
+from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
 from tests.support.task_logs import sqlite_log
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.persistence import database, write_probe
@@ -174,8 +174,10 @@ async def test_a_message_that_cannot_be_stored_at_all_is_refused_and_taken_later
     sent = {"message": message("hi")}
     async with serving(echo, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         with locked(path):
-            refused = await wire.rpc("SendMessage", sent)
-            assert refused["error"]["code"] == -32603
+            body = {"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": sent}
+            refused = await wire.http.post(f"{wire.url}/", json=body, headers=HEADERS)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+        assert refused.json()["error"]["code"] == -32603
         assert state((await wire.rpc("SendMessage", sent))["result"]["task"]) == "completed"
 
 

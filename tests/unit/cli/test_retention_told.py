@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from multi_agents.cli.checkup import check_retention
+from multi_agents.cli.own_settings import OwnSettings
+from multi_agents.cli.retention_check import check_shorter_retention
+from utils.a2a_common.client.agents_file import SUPERVISOR
 
 
 @pytest.mark.parametrize(
@@ -21,3 +24,35 @@ from multi_agents.cli.checkup import check_retention
 def test_ages_and_sizes_are_named(environ: dict[str, str], told: str) -> None:
     (finding,) = check_retention(environ)
     assert (finding.level, finding.message) == ("ok", told)
+
+
+@pytest.mark.parametrize(
+    ("shared", "own", "told"),
+    [
+        ({}, {}, []),
+        ({"RETENTION_DAYS": "30"}, {}, []),
+        ({"RETENTION_DAYS": "30"}, {"github": "60"}, []),
+        ({"RETENTION_DAYS": "30"}, {"github": "0"}, []),
+        (
+            {"RETENTION_DAYS": "30"},
+            {"github": "7"},
+            ["github deletes conversations after 7 days, and the supervisor after 30"],
+        ),
+        ({}, {"github": "7"}, ["github deletes conversations after 7 days, and the supervisor never"]),
+        (
+            {"RETENTION_DAYS": "7"},
+            {SUPERVISOR: "30", "github": "30"},
+            [
+                "an agent without settings of its own deletes conversations after 7 days, and the supervisor after 30"
+            ],
+        ),
+        ({"RETENTION_DAYS": "7"}, {SUPERVISOR: "3"}, []),
+    ],
+)
+def test_agents_that_delete_conversations_before_the_supervisor_does_are_named(
+    shared: dict[str, str], own: dict[str, str], told: list[str]
+) -> None:
+    settings = [OwnSettings(name, "", "agents.yaml", {"RETENTION_DAYS": days}) for name, days in own.items()]
+    found = list(check_shorter_retention(shared, settings))
+    assert [one.message.split(":")[0] for one in found] == told
+    assert {one.level for one in found} <= {"note"}

@@ -152,7 +152,7 @@ class _Following:
                     yield event
             if self._found:
                 return
-        attempt, began = 0, self._clock()
+        attempt, began, unsure = 0, self._clock(), None
         give_up, back_by = began + self._patience.busy_seconds, began + self._patience.restart_seconds
         while True:
             self._unread = None
@@ -180,8 +180,12 @@ class _Following:
             seconds = self._patience.wait(attempt)
             restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
             last = attempt >= self._patience.sends and not restarts
+            if not never_taken(lost) and self._connection.knows_repeated:
+                unsure = (
+                    unsure or lost
+                )  # a later try that certainly does not arrive says nothing about this one
             if last and never_taken(lost):
-                raise lost
+                raise unsure or lost
             if restarts:
                 yield AgentAway(seconds, busy=False)
             await asyncio.sleep(seconds)

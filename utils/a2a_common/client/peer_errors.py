@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.client.delegation_failures import SubAgentNotAuthorised
 from utils.a2a_common.client.peer_text import with_words, with_wrong
 from utils.a2a_common.client.sentences import (
     AGENT_UNCLEAR,
@@ -47,7 +48,6 @@ from utils.errors import (
     PeerLimitExceeded,
     PlatformError,
     ProtocolViolation,
-    SubAgentNotAuthorised,
     SubAgentRefused,
     SubAgentUnavailable,
 )
@@ -162,14 +162,16 @@ class RequestRefused(PeerError):
     Attributes:
         reason: The agent's own words.
         unsupported: Whether it does not offer what was asked for.
+        unknown_task: Whether it has no such task, or not any more.
     """
 
     code = "agent_refused"
 
-    def __init__(self, reason: str, *, unsupported: bool = False) -> None:
+    def __init__(self, reason: str, *, unsupported: bool = False, unknown_task: bool = False) -> None:
         super().__init__("The agent refused the request.")
         self.reason = reason
         self.unsupported = unsupported
+        self.unknown_task = unknown_task
 
 
 class CredentialsRefused(RequestRefused):
@@ -267,7 +269,13 @@ def typed(error: Exception) -> PeerError:
     """The error of this file for one of the SDK or of the transport."""
     import httpx
     from a2a.client.errors import A2AClientError, A2AClientTimeoutError
-    from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError, UnsupportedOperationError
+    from a2a.utils.errors import (
+        A2AError,
+        InternalError,
+        InvalidAgentResponseError,
+        TaskNotFoundError,
+        UnsupportedOperationError,
+    )
 
     if (seconds := _retry_after(error.__cause__ or error)) is not None:
         return AgentBusy(seconds)
@@ -285,7 +293,10 @@ def typed(error: Exception) -> PeerError:
         case InternalError() | InvalidAgentResponseError():
             return FailedInside(error.message)
         case A2AError() if not isinstance(error, A2AClientError):
-            return RequestRefused(error.message, unsupported=isinstance(error, UnsupportedOperationError))
+            unsupported, unknown = (
+                isinstance(error, each) for each in (UnsupportedOperationError, TaskNotFoundError)
+            )
+            return RequestRefused(error.message, unsupported=unsupported, unknown_task=unknown)
     heard = not isinstance(error, A2AClientTimeoutError) and not isinstance(cause, httpx.HTTPError)
     return UnusableAnswer(_text(error), heard=heard, status=status or None)
 

@@ -127,6 +127,10 @@ class _Doubt:
             self._begun.set()
         self._until = time.monotonic() + _DOUBT_SECONDS
 
+    def look_now(self) -> None:
+        """Somebody wants to know now: the next look does not wait any longer."""
+        self._begun.set()
+
     async def wait(self, seconds: float) -> None:
         """Wait so long, or until a doubt begins."""
         await wait_for(self._begun, seconds)
@@ -177,6 +181,7 @@ class SubAgentRegistry:
         self._watchers: list[asyncio.Task[None]] = []
         self._looked = {name: asyncio.Event() for name in urls}
         self._joined = {name: asyncio.Event() for name in urls}
+        self._next_looks = {name: asyncio.Event() for name in urls}
         self._doubts = {name: _Doubt() for name in urls}
         self._absences = {name: Absence(restart_seconds) for name in urls}
 
@@ -213,6 +218,14 @@ class SubAgentRegistry:
         """Seconds within which an agent may be expected back from a restart; 0 where it was never there, or is gone longer."""
         agent = self._agents.get(name)
         return 0.0 if agent is None or agent.card is None else self._absences[name].left
+
+    async def is_back(self, name: str) -> bool:
+        """Whether an agent that was gone can be reached by now: it is looked at once more, which is waited for."""
+        if name not in self._agents:
+            return False
+        self._doubts[name].look_now()
+        await wait_for(self._next_looks[name], LOOK_SECONDS)
+        return self._agents[name].reachable
 
     async def until_up(self, name: str, seconds: float) -> None:
         """Wait until an agent can be reached, or so long."""
@@ -275,6 +288,8 @@ class SubAgentRegistry:
             await self._look(name, http)
         finally:
             self._looked[name].set()
+            looked, self._next_looks[name] = self._next_looks[name], asyncio.Event()
+            looked.set()
         calm = self._agents[name].reachable and not self._doubts[name].lasts
         pause = self._refresh_seconds if calm else min(_RETRY_SECONDS, self._refresh_seconds)
         return pause * random.uniform(0.9, 1.1)  # noqa: S311 - pacing, not a secret

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.client.abandoned import cancel_unfinished
+from utils.a2a_common.client.delegation_failures import QuestionGone
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.long_questions import check_whole
@@ -23,14 +24,21 @@ from utils.a2a_common.client.message import RemoteCall
 from utils.a2a_common.client.patience import Patience
 from utils.a2a_common.client.peer_errors import (
     PeerError,
+    RequestRefused,
     UnusableAnswer,
     detail_of,
     failure_of,
 )
 from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
-from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
+from utils.a2a_common.client.sentences import (
+    SUB_AGENT_ENDED,
+    SUB_AGENT_FAILED,
+    SUB_AGENT_FORGOT,
+    SUB_AGENT_LATE,
+)
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.client.unclear import is_away
+from utils.a2a_common.client.undelivered import is_undelivered
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.cancellation import end_tasks
@@ -118,13 +126,15 @@ class RemoteAgent:
             The task in state completed, input-required or auth-required.
 
         Raises:
-            SubAgentUnavailable: The agent cannot be reached.
+            SubAgentUnavailable: The agent cannot be reached. A task whose question was to be answered still waits for its answer
+                if that was not delivered (`is_undelivered`).
+            QuestionGone: The task that the message answers was deleted at the agent.
             SubAgentRefused: The agent does not accept the message.
             PeerLimitExceeded: It asks for an approval that cannot be shown whole; the task was canceled.
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
-        started, finished, stopped = time.monotonic(), False, False
+        started, finished, stopped, waits = time.monotonic(), False, False, False
         task = TaskView(call.task_id, seen=call.seen)
 
         def waited(seconds: float) -> DelegationProgress:
@@ -147,11 +157,14 @@ class RemoteAgent:
             late = DelegationFailed(text, code="deadline_exceeded", retryable=True)
             raise _quoting(late, task) from error
         except (PeerError, ProtocolViolation) as error:
-            raise self._failure(error) from error
+            failure = self._failure(error, answers=bool(call.task_id))
+            stopped = waits = bool(call.task_id) and is_undelivered(failure, error)
+            raise failure from error
         finally:
             if not finished and not stopped:
                 await cancel_unfinished(self.connection, call, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
+            state = DelegationState.INPUT_REQUIRED if waits else state
             seconds = _worked(call, task, time.monotonic() - started)
             end = (call.call_id, self._name, task.task_id, state, seconds)
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
@@ -190,9 +203,12 @@ class RemoteAgent:
     def _note_unread(self, error: UnusableAnswer) -> None:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
-    def _failure(self, error: PeerError | ProtocolViolation) -> DelegationFailed:
+    def _failure(self, error: PeerError | ProtocolViolation, *, answers: bool) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
+        if answers and isinstance(error, RequestRefused) and error.unknown_task:
+            log.warning("delegation.question_gone", agent=self._name)
+            return QuestionGone(SUB_AGENT_FORGOT.format(agent=self._name))
         failure = failure_of(self._name, error)
         if is_away(failure):
             log.warning("delegation.unreachable", agent=self._name, causes=causes_of(error))

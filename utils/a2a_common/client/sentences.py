@@ -20,6 +20,10 @@ AGENT_UNCLEAR = f"The agent's answer was lost. {MAY_HAVE_DONE_IT}"
 SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
 SUB_AGENT_LEFT = "The {agent} agent ended its answer before its task was done, and the task showed no change for {seconds:.0f} seconds."
 SUB_AGENT_UNREADABLE = "The {agent} agent answered with something that is not A2A."
+SUB_AGENT_FORGOT = (
+    "The {agent} agent no longer has the question that you answered: it deletes conversations after a shorter time (its RETENTION_DAYS), "
+    "or its data was lost. Nothing was done with your answer. Send your request again."
+)
 SUB_AGENT_REFUSED = "The {agent} agent refused the request."
 SUB_AGENT_NOT_GRANTED = (
     "The {agent} agent was not asked: your identity provider gives no access to it in your name."

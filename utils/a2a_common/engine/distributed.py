@@ -30,6 +30,7 @@ from utils.a2a_common.tasks.writer import Loss
 from utils.cancellation import to_its_end
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.persistence.runs import RunStore
+from utils.timing import wait_for
 
 log = structlog.get_logger(__name__)
 
@@ -42,8 +43,11 @@ AGAIN_SECONDS = 1.0
 MOST_CANCELS = 5
 """Tries to cancel a task whose next turns begin elsewhere in between."""
 
-LOOK_SECONDS = 0.02
-"""Pause between two looks whether a turn has left the queue."""
+LOOK_SECONDS = 0.5
+"""Longest pause between two looks whether a turn has left the queue: not every change of the queue is told."""
+
+SHORTEST_LOOK = 0.02
+"""Shortest pause between two, however many changes are told."""
 
 
 class DistributedEngine(TurnEngine):
@@ -102,14 +106,16 @@ class DistributedEngine(TurnEngine):
             return True
         loop = asyncio.get_running_loop()
         until = loop.time() + self._queue.stalled_seconds + SETTLING_SECONDS
-        while await self._queue.find(task_id) is not None:
+        while True:
+            change = self._queue.next_change()
+            if await self._queue.find(task_id) is None:
+                return await self._is_stray(task_id, owner)
             head = await self._tasks.head(task_id, owner)
             if head is not None and head.status.state in TERMINAL:
                 return False
             if not _asks(head) or loop.time() > until:
                 return True
-            await asyncio.sleep(LOOK_SECONDS)
-        return await self._is_stray(task_id, owner)
+            await _changed(change)
 
     async def _is_stray(self, task_id: str, owner: str) -> bool:
         """Whether a turn was accepted that is in no queue, or not yet: the sweeper restores it."""
@@ -325,13 +331,16 @@ class DistributedEngine(TurnEngine):
     async def _take_away(self, task_id: str) -> None:
         """Wait until no replica runs a turn of a task, and none will."""
         aborted: set[int] = set()
-        while (queued := await self._queue.find(task_id)) is not None:
+        while True:
+            change = self._queue.next_change()
+            if (queued := await self._queue.find(task_id)) is None:
+                return
             if await self._queue.withdraw(queued):
                 return
             if queued.job_id not in aborted:
                 aborted.add(queued.job_id)
                 await self._queue.abort(queued)
-            await asyncio.sleep(LOOK_SECONDS)
+            await _changed(change)
 
     async def _cancel_unbegun(self, task_id: str, owner: str) -> None:
         """Cancel a task that its executor has never heard of."""
@@ -362,6 +371,12 @@ class DistributedEngine(TurnEngine):
         await self._sweeper.stop()
         await self._queue.close()
         await self._removal.close()
+
+
+async def _changed(change: asyncio.Event) -> None:
+    """Wait until the queue has changed, or may have."""
+    await asyncio.sleep(SHORTEST_LOOK)
+    await wait_for(change, LOOK_SECONDS)
 
 
 def _is_new(task: Task | None) -> bool:

@@ -18,7 +18,6 @@ import psycopg
 from procrastinate import App, BaseRetryStrategy, JobContext, RetryDecision, exceptions
 from procrastinate.job_context import AbortReason
 from procrastinate.jobs import DeleteJobCondition, Job, Status
-from procrastinate.manager import JobManager
 
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
@@ -26,8 +25,8 @@ from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Sharing, SteadyJo
 from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
-from utils.errors import Draining, StorageError
-from utils.persistence.postgres.errors import FAILED
+from utils.errors import Draining
+from utils.persistence.postgres.errors import meaning
 from utils.persistence.postgres.names import lock_number, short_name
 from utils.persistence.postgres.pool import PostgresPool
 from utils.supervised import supervised
@@ -43,8 +42,6 @@ POLL_SECONDS = 0.5
 
 LONGEST_QUEUE_NAME = 40
 """PostgreSQL takes 63 bytes for the name of a channel, of which Procrastinate uses 23."""
-
-_UNFINISHED = ("todo", "doing")
 
 _OUTAGE = (exceptions.ProcrastinateException, psycopg.Error, OSError)
 """What ends a worker where the database fails."""
@@ -186,20 +183,26 @@ class ProcrastinateQueue:
         """Let no turn of a conversation be added within the block; `False` where there is one."""
         async with self._tables.transaction() as transaction:
             free = await transaction.try_lock(self._lock("rest", conversation))
-            yield free and not await self._unfinished(lock=conversation)
+            with _storage_errors():
+                rests = free and not await self._jobs.is_busy(conversation)
+            yield rests
 
     def _lock(self, *parts: str) -> int:
         return lock_number(self.name, *parts)
 
     async def find(self, task_id: str) -> QueuedTurn | None:
         """The turn of a task that waits or runs, on any replica."""
-        found = await self._unfinished(queueing_lock=task_id)
-        return _queued(found[0]) if found else None
-
-    async def _unfinished(self, *, lock: str | None = None, queueing_lock: str | None = None) -> list[Job]:
         with _storage_errors():
-            jobs = await self._jobs.list_jobs_async(queue=self.name, lock=lock, queueing_lock=queueing_lock)
-        return [job for job in jobs if job.status in _UNFINISHED]
+            found = await self._jobs.of_task(task_id)
+        if found is None:
+            return None
+        return QueuedTurn(
+            found["id"], task_id, _goes_on(found["priority"], found["attempts"]), found["status"] == "doing"
+        )
+
+    def next_change(self) -> asyncio.Event:
+        """Set when this replica hears of a turn that was added, has ended or waits again. What it does not hear sets nothing."""
+        return self._jobs.next_change()
 
     async def withdraw(self, turn: QueuedTurn) -> bool:
         """Take a turn that waits out of the queue; `False` where it runs or is gone."""
@@ -213,11 +216,13 @@ class ProcrastinateQueue:
 
     async def all_tasks(self) -> set[str]:
         """The tasks of all turns that wait or run."""
-        return {task_of(job) for job in await self._unfinished()}
+        with _storage_errors():
+            return await self._jobs.tasks()
 
     async def waiting(self) -> int:
         """How many turns no replica runs yet."""
-        return sum(job.status == "todo" for job in await self._unfinished())
+        with _storage_errors():
+            return await self._jobs.waiting()
 
     async def restore(self, task_id: str, conversation: str) -> None:
         """Queue a turn that is stored and not in the queue."""
@@ -263,10 +268,10 @@ class ProcrastinateQueue:
         await self._jobs.defer_job_async(job, connection=connection)
 
     @property
-    def _jobs(self) -> JobManager:
-        if self._app is None:  # the process ends
+    def _jobs(self) -> SteadyJobs:
+        if self._app is None or self._manager is None:  # the process ends
             raise Draining(RESTART_SECONDS)
-        return self._app.job_manager
+        return self._manager
 
 
 class _PutBackAlone(BaseRetryStrategy):
@@ -286,8 +291,13 @@ def _register(app: App, queue: str, run: Callable[[JobContext], Awaitable[None]]
 
 def _queued(job: Job, canceled: Callable[[], bool] = bool) -> QueuedTurn:
     assert job.id is not None
-    goes_on = job.priority >= GOES_ON or job.attempts > 0
-    return QueuedTurn(job.id, task_of(job), goes_on, job.status == "doing", canceled)
+    return QueuedTurn(
+        job.id, task_of(job), _goes_on(job.priority, job.attempts), job.status == "doing", canceled
+    )
+
+
+def _goes_on(priority: int, attempts: int) -> bool:
+    return priority >= GOES_ON or attempts > 0
 
 
 def queue_name(schema: str) -> str:
@@ -320,4 +330,4 @@ def _storage_errors() -> Iterator[None]:
     try:
         yield
     except exceptions.ConnectorException as error:
-        raise StorageError(FAILED) from error
+        raise meaning(error.__cause__) from error

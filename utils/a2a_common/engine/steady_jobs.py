@@ -56,6 +56,27 @@ FROM candidate WHERE procrastinate_jobs.id = candidate.id RETURNING procrastinat
 """
 """The query that gives a worker the first of some jobs that is the next of its conversation still."""
 
+WAITING: LiteralString = """
+SELECT count(*) AS waiting FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status = 'todo'
+"""
+"""The query for the number of jobs that no worker runs yet."""
+
+TASKS: LiteralString = """
+SELECT args ->> 'task_id' AS task_id FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing')
+"""
+"""The query for the tasks of the unfinished jobs of a queue."""
+
+OF_TASK: LiteralString = """
+SELECT id, priority, attempts, status FROM procrastinate_jobs
+WHERE queue_name = %(queue)s AND queueing_lock = %(task)s AND status IN ('todo', 'doing') ORDER BY id LIMIT 1
+"""
+"""The query for the oldest unfinished job of a task."""
+
+OF_LOCK: LiteralString = """
+SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queue_name = %(queue)s AND lock = %(lock)s AND status IN ('todo', 'doing')) AS busy
+"""
+"""The query whether a lock has an unfinished job."""
+
 Try = tuple[int | None, int]
 """One run of a job by a worker: the job's id, and how often it was put back before."""
 
@@ -94,6 +115,7 @@ class SteadyJobs(JobManager):
         self._held: set[Try] = set()
         self._begun: set[Try] = set()
         self._lost_answer = False
+        self._change = asyncio.Event()
         self.closing = False
         self.worker_id: int | None = None
 
@@ -125,6 +147,7 @@ class SteadyJobs(JobManager):
         """Hear of new jobs, and of ends that are asked for; a connection that is lost is replaced."""
 
         async def heard(*, channel: str, notification: Notification) -> None:
+            self._note_change()
             if notification["type"] == "abort_job_requested" and not self._has_begun(notification["job_id"]):
                 return  # it is found in the table once the job has begun
             await on_notification(channel=channel, notification=notification)
@@ -133,6 +156,15 @@ class SteadyJobs(JobManager):
             with suppress(exceptions.ConnectorException):
                 await super().listen_for_jobs(on_notification=heard, queues=queues)
             await asyncio.sleep(AGAIN_SECONDS)
+            self._note_change()  # what was told meanwhile is lost
+
+    def next_change(self) -> asyncio.Event:
+        """Set when this worker hears of a job that was added, is over or waits again."""
+        return self._change
+
+    def _note_change(self) -> None:
+        changed, self._change = self._change, asyncio.Event()
+        changed.set()
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """The next job. Where that fails there is none for now.
@@ -172,6 +204,28 @@ class SteadyJobs(JobManager):
             if _try_of(job) not in self._held:
                 await super().retry_job(job)
         self._lost_answer = False
+
+    # what is asked about the unfinished jobs: counts and ids, whatever their number
+
+    async def waiting(self) -> int:
+        """How many jobs no worker runs yet."""
+        (found,) = await self.connector.execute_query_all_async(WAITING, queue=self._queue)
+        return int(found["waiting"])
+
+    async def tasks(self) -> set[str]:
+        """The tasks of all unfinished jobs."""
+        found = await self.connector.execute_query_all_async(TASKS, queue=self._queue)
+        return {str(row["task_id"]) for row in found}
+
+    async def of_task(self, task_id: str) -> dict[str, Any] | None:
+        """Columns of the oldest unfinished job of a task: `id`, `priority`, `attempts` and `status`."""
+        found = await self.connector.execute_query_all_async(OF_TASK, queue=self._queue, task=task_id)
+        return found[0] if found else None
+
+    async def is_busy(self, lock: str) -> bool:
+        """Whether a lock has an unfinished job."""
+        (found,) = await self.connector.execute_query_all_async(OF_LOCK, queue=self._queue, lock=lock)
+        return bool(found["busy"])
 
     # the beginning and the end of a job
 

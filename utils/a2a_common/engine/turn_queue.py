@@ -6,6 +6,7 @@ before first.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -86,6 +87,9 @@ class TurnQueue(Protocol):
 
     async def find(self, task_id: str) -> QueuedTurn | None:
         """The turn of a task that waits or runs, on any replica."""
+
+    def next_change(self) -> asyncio.Event:
+        """Set when this replica hears of a turn that was added, has ended or waits again. What it does not hear sets nothing."""
 
     async def withdraw(self, turn: QueuedTurn) -> bool:
         """Remove a waiting turn from the queue; `False` if it runs or is gone."""

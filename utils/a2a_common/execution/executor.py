@@ -192,6 +192,5 @@ _TOO_LATE = f"{TOO_LATE} Nothing is lost: ask for a part of it, or try again."
 
 def _submitted(context: RequestContext, request: AgentRequest) -> Task:
     status = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
-    status.timestamp.GetCurrentTime()
     history = [context.message] if context.message is not None else []
     return Task(id=request.task_id, context_id=request.context_id, status=status, history=history)

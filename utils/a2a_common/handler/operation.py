@@ -28,7 +28,7 @@ from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.retry_later import retry_later
 from utils.a2a_common.protocol.trace_context import operation_span, trace_of_call
-from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError, RetryLater
+from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError, RetryLater, StorageAway
 from utils.observability.trace import trace_id_in
 from utils.observability.tracebacks import causes_of
 
@@ -120,7 +120,7 @@ def public_error(error: Exception, trace_id: str) -> A2AError:
     """The error for the client: protocol errors unchanged, any other as one sentence with the trace id of its log line."""
     if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
         return error
-    if isinstance(error, RetryLater):
+    if isinstance(error, RetryLater | StorageAway):
         log.info("request.refused", code=error.code, retry_after=error.retry_after)
         return retry_later(error)
     if isinstance(error, PlatformError):

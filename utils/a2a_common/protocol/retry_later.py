@@ -19,7 +19,7 @@ from a2a.utils.errors import (
 )
 
 from utils.a2a_common.protocol.storage_low import StorageLow
-from utils.errors import ConversationBusy, Overloaded, RetryLater, TooManyRequests
+from utils.errors import ConversationBusy, Overloaded, RetryLater, StorageAway, TooManyRequests
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.process_wide import ERROR_TABLES, declare
@@ -60,6 +60,10 @@ class StorageLowError(RetryLaterError):
     """There is little room on the disk, and the message is large."""
 
 
+class StorageAwayError(RetryLaterError):
+    """The database of this agent cannot be used."""
+
+
 class ConversationBusyError(RetryLaterError):
     """A conversation that shall be deleted has a turn under way."""
 
@@ -69,6 +73,7 @@ _NAMES: dict[type[RetryLaterError], tuple[str, str]] = {
     TooManyRequestsError: ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
     DrainingError: ("UNAVAILABLE", "DRAINING"),
     StorageLowError: ("UNAVAILABLE", "STORAGE_LOW"),
+    StorageAwayError: ("UNAVAILABLE", "STORAGE_FAILED"),
     ConversationBusyError: ("UNAVAILABLE", "CONVERSATION_BUSY"),
 }
 """The status of gRPC and the reason of each."""
@@ -91,9 +96,9 @@ _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
 }
 
 
-def retry_later(error: RetryLater) -> RetryLaterError:
-    """The protocol's error for a `RetryLater`, counted, and noted for the response that is being made."""
-    kind = _KINDS.get(type(error), DrainingError)
+def retry_later(error: RetryLater | StorageAway) -> RetryLaterError:
+    """The protocol's error for what passes by itself, counted, and noted for the response that is being made."""
+    kind = StorageAwayError if isinstance(error, StorageAway) else _KINDS.get(type(error), DrainingError)
     count(catalogue.REFUSALS, reason=_NAMES[kind][1].lower())
     made = kind(error.message, max(1, math.ceil(error.retry_after)))
     noted = _noted.get()

@@ -12,7 +12,7 @@ kept for some days more does no harm.
   clock that is set right meanwhile has deleted nothing. After that the clock is believed, and so it is at once where a
   process starts over conversations that were written by it.
 
-What it cannot know: a process that writes with a clock that is behind makes its conversations older by as much.
+What is stored is stamped by the same clock (`TaskLogStore.now`), so that a replica whose own is wrong makes no conversation older.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class RetentionClock:
         return None
 
     def _compare(self, own: float, clock: float) -> None:
-        """Say once that this process' clock, which its conversations are stamped by, is not the database's."""
+        """Say once that this process' clock is not the database's."""
         differs = abs(own - clock) > LEAST_JUMP
         if differs and not self._differed:
             log.warning("clock.differs", seconds=round(own - clock))

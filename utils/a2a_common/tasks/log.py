@@ -7,7 +7,6 @@ dropped because it is slow, and none slows the writer down.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from a2a.types.a2a_pb2 import ListTasksRequest, ListTasksResponse, Task, TaskState
@@ -49,7 +48,7 @@ class TaskLog:
 
     Args:
         store: Where they are stored.
-        clock: Seconds since 1970.
+        clock: Seconds since 1970; the store's when omitted.
         in_thread: Runs a function that takes long outside the event loop.
 
     Attributes:
@@ -63,13 +62,13 @@ class TaskLog:
         self,
         store: TaskLogStore,
         *,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         in_thread: InThread = asyncio.to_thread,
     ) -> None:
         self._store = self.store = store
         self._ends = UnwrittenEnds(store)
         self._lives: dict[tuple[str, str], LiveLog] = {}
-        self._around = Surroundings(store, self._ends, clock, self._leave, self._detach)
+        self._around = Surroundings(store, self._ends, clock or store.now, self._leave, self._detach)
         self.unreadable = Noted()
         self._content = Content(store, self.unreadable, in_thread)
         self.elsewhere = TasksElsewhere(store, self.unreadable)

@@ -31,6 +31,10 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         """Why a write would fail now."""
         return await self._inner.not_written()
 
+    def now(self) -> float:
+        """The time that what is stored is stamped with."""
+        return self._inner.now()
+
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""
         return self._stored(task_id, await self._inner.claim(task_id, owner))

@@ -9,7 +9,7 @@ import psycopg
 import structlog
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from utils.errors import StorageError, StorageFull
+from utils.errors import StorageAway, StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.persistence.database_failures import StorageHeld
@@ -32,7 +32,7 @@ class DatabaseHeld(StorageHeld):
     )
 
 
-class DatabaseUnreachable(StorageError):
+class DatabaseUnreachable(StorageAway):
     """No connection could be had, or the connection was lost. Nothing of a transaction that was under way is stored."""
 
 
@@ -50,15 +50,16 @@ def storage_errors() -> Iterator[None]:
     except (PoolTimeout, psycopg.Error, OSError) as error:
         count(catalogue.STORAGE_ERRORS, file=FILE)
         log.warning("storage.failed", file=FILE, kind=type(error).__name__, sqlstate=_state(error))
-        raise _meaning(error) from error
+        raise meaning(error) from error
 
 
-def _meaning(error: Exception) -> StorageError:
+def meaning(error: BaseException | None) -> StorageError:
+    """The error for what the driver raised, to be told a user."""
     if isinstance(error, psycopg.errors.DiskFull):
         return StorageFull()
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return DatabaseHeld()
-    if is_lost(error):
+    if error is not None and is_lost(error):
         return DatabaseUnreachable(UNREACHABLE)
     return StorageError(FAILED)
 

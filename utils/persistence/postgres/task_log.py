@@ -11,6 +11,7 @@ from typing import Any
 
 from psycopg import sql
 
+from utils.persistence.postgres.clock import DatabaseClock
 from utils.persistence.postgres.pool import Connection, PostgresPool
 from utils.persistence.postgres.probe import PoolProbe
 from utils.persistence.task_log_store import (
@@ -51,7 +52,7 @@ _FENCE = "SELECT (SELECT state FROM tasks WHERE id = %(id)s), (SELECT max(sequen
 _CLAIM = """
 INSERT INTO task_attempts (task_id, owner) VALUES (%s, %s)
 ON CONFLICT (task_id) DO UPDATE SET attempt = excluded.attempt WHERE task_attempts.owner = excluded.owner
-RETURNING attempt
+RETURNING extract(epoch FROM clock_timestamp())::double precision
 """
 _FORGET_EVENTS = (
     "DELETE FROM task_events WHERE task_id = %(id)s AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = %(id)s)"
@@ -116,6 +117,7 @@ class PostgresTaskLogStore(TaskLogStore):
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
         self._probe = PoolProbe(pool)
+        self._clock = DatabaseClock()
 
     async def open(self) -> None:
         """Nothing to open: the pool is the process's."""
@@ -127,12 +129,19 @@ class PostgresTaskLogStore(TaskLogStore):
         """Why the database cannot be written; nothing if it can."""
         return await self._probe.problem()
 
+    def now(self) -> float:
+        """The time by the database's clock, as it was told with the newest claim."""
+        return self._clock.now()
+
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""
 
         async def claim(db: Connection) -> Stored:
-            if await (await db.execute(_CLAIM, (task_id, owner))).fetchone() is None:
+            asked = self._clock.own()
+            begun = await (await db.execute(_CLAIM, (task_id, owner))).fetchone()
+            if begun is None:
                 raise WriteRefused(Refusal.OWNER)
+            self._clock.note(begun[0], asked)
             await db.execute(_FORGET_EVENTS, {"id": task_id})
             await self._pool.notify(db, CHANNEL, task_id)
             claimed = await _look(db, task_id)
