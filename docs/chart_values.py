@@ -32,7 +32,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Which values choose the image?": ("image", "imagePullSecrets"),
     "Which values hold settings and secrets?": ("settings", "secrets"),
     "Which values set the database and the encryption?": ("database", "encryption"),
-    "Which values set the pods of the supervisor and of all agents?": ("defaults",),
+    "Which values do the supervisor and the agents share?": ("defaults",),
     "Which values has the supervisor alone?": ("supervisor",),
     "Which values has an entry in the list of agents?": ("agents",),
     "Which values set the ingress, the network policies and mutual TLS?": (
