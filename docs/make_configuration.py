@@ -1,4 +1,4 @@
-"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example, docs/error-codes.md and the chart's tables of settings from the code."""
+"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example, docs/error-codes.md, docs/chart-values.md and the chart's tables of settings."""
 # ruff: noqa: INP001 - a folder of documents with one script in it is no package
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from docs.chart_values import chart_values
 from docs.error_codes import error_codes
 from utils.settings import EnvSettings
 from utils.settings_accepted import FORMS, rules_of
@@ -43,7 +44,7 @@ These ten. All others have a default that works:
 | `GITHUB_TOKEN` | private repositories, and more than 60 requests an hour |
 | `RAG_SOURCES` | your own documents |
 | `PORT` | another port than 8000 |
-| `AUTH_MODE`, `PUBLIC_URL` | [other people](security.md#how-do-callers-log-in) who use the service |
+| `AUTH_MODE`, `PUBLIC_URL` | [other people](login.md#how-do-callers-log-in) who use the service |
 | `DATABASE_URL` | [PostgreSQL](scale.md) instead of SQLite files |
 | `RETENTION_DAYS` | the deletion of old conversations |
 
@@ -142,6 +143,7 @@ def files() -> Mapping[Path, str]:
         ROOT / ".env.example": EXAMPLE + env_example_of(every) + compose_example(),
     }
     if CHART.is_dir():
+        texts[ROOT / "docs" / "chart-values.md"] = chart_values(CHART)
         texts[CHART / "secret-settings.yaml"] = secret_settings()
         texts[CHART / "setting-values.yaml"] = setting_values()
     return {path: text.replace(f"{ROOT}/", "") for path, text in texts.items()}

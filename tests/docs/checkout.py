@@ -56,6 +56,7 @@ class Checkout:
         _without_the_walk(folder / "agents")
         move_to_free_ports(folder)
         (folder / ".venv").symlink_to(VENV)
+        (folder / ".data").mkdir(mode=0o700)  # a service has run here: there is data to copy
         _write_words(folder.with_name("words"))
         return cls(
             folder,

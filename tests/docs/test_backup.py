@@ -11,7 +11,7 @@ from tests.docs.blocks import blocks_of
 
 pytestmark = pytest.mark.processes
 
-DOCUMENT = "docs/day-to-day.md"
+DOCUMENT = "docs/backup.md"
 COPYING = [
     line
     for block in blocks_of(DOCUMENT)

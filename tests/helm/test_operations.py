@@ -1,4 +1,4 @@
-"""The commands of docs/operations.md that need a cluster or an engine: rendered, and read by the real tools."""
+"""The commands of the documents that need a cluster or an engine: rendered, and read by the real tools."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from tests.helm.tools import ROOT, Tools
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
-DOCUMENT = "docs/operations.md"
+DOCUMENTS = tuple(
+    f"docs/{name}.md" for name in ("kubernetes", "kubernetes-network", "operations", "docker", "backup")
+)
 SCALE = "docs/scale.md"
 LINES = [
     line
-    for block in blocks_of(DOCUMENT)
+    for document in DOCUMENTS
+    for block in blocks_of(document)
     if block.language == "bash"
     for line in block.text.replace("\\\n", " ").splitlines()
 ]
@@ -34,7 +37,7 @@ COMPOSE = [line for line in LINES if re.search(r"\bdocker compose ", line)]
 
 def _rendered(tools: Tools, folder: Path, line: str) -> list[Manifest]:
     """What a cluster would get from a line of the document, run beside its files."""
-    for document in (DOCUMENT, SCALE):
+    for document in (*DOCUMENTS, SCALE):
         for block in blocks_of(document):
             if "file" in block.options:
                 (folder / block.options["file"]).write_text(block.text)

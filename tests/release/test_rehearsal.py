@@ -18,8 +18,8 @@ from tests.release.versions import CARRIERS
 pytestmark = pytest.mark.processes
 
 FILES = (
-    "pyproject.toml", "Dockerfile", ".dockerignore", "helm/platform-engineer/Chart.yaml", "docs/operations.md",
-    "CHANGELOG.md", "requirements.lock", "requirements-dev.lock", "LICENSE", "NOTICE",
+    "pyproject.toml", "Dockerfile", ".dockerignore", "helm/platform-engineer/Chart.yaml", "docs/docker.md",
+    "docs/kubernetes.md", "CHANGELOG.md", "requirements.lock", "requirements-dev.lock", "LICENSE", "NOTICE",
 )  # fmt: skip
 FOLDERS = (
     "utils/embeddings/assets",
@@ -95,7 +95,7 @@ BROKEN = (
            "Chart.yaml:5: version is 2.0.0; write 1.2.3"),
     Broken("helm/platform-engineer/Chart.yaml", 'appVersion: "1.2.3"', "appVersion: 1.2.4", "version",
            "Chart.yaml:6: appVersion is 1.2.4"),
-    Broken("docs/operations.md", "image.tag=1.2.3", "image.tag=1.2.2", "version", "image.tag is 1.2.2"),
+    Broken("docs/kubernetes.md", "image.tag=1.2.3", "image.tag=1.2.2", "version", "image.tag is 1.2.2"),
     Broken("CHANGELOG.md", "- A command.", "", "changelog", "Added has no entry; remove the heading"),
     Broken("CHANGELOG.md", "### Added\n\n- A command.", "", "changelog", "has nothing of 1.2.3"),
     Broken("CHANGELOG.md", "- A command.", "- A command.\n\n## [1.3.0] - 2026-01-01\n\n### Fixed\n\n- It.", "changelog",

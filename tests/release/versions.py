@@ -18,8 +18,8 @@ CARRIERS = {
         "version": r'^version: "?([^"\n]*)"?$',
         "appVersion": r'^appVersion: "?([^"\n]*)"?$',
     },
-    "docs/operations.md": {
-        "the tag of IMAGE": r"\bIMAGE=\S+:([^\s:/]+)",
+    "docs/docker.md": {"the tag of IMAGE": r"\bIMAGE=\S+:([^\s:/]+)"},
+    "docs/kubernetes.md": {
         "image.tag": r"\bimage\.tag=(\S*)",
         "tag": r"^  tag: (.*)$",
     },

@@ -83,7 +83,9 @@ def environment(double: StrictProvider, provider: str, github: GitHubServer, win
         "GITHUB_API_URL": github.url,
         "GITHUB_TOKEN": "double",
         "GITHUB_WRITE": "true",
-        "RAG_SOURCES": f"{DOCUMENTS / 'models.md'},{DOCUMENTS / 'context.md'}",
+        "RAG_SOURCES": ",".join(
+            str(DOCUMENTS / f"{page}.md") for page in ("models", "local-models", "context")
+        ),
         "EMBEDDINGS_PROVIDER": "none",
     }
 
