@@ -14,6 +14,7 @@ Body = Mapping[str, Any]
 Blocks = list[Mapping[str, Any]]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 SIGNATURE = "EqQBdouble"
 """Signature of the double's own thinking blocks, which must come back as they were."""
@@ -106,6 +107,12 @@ def _tools(body: Body) -> Iterator[Rejection]:
             )
         if tool["input_schema"].get("type") != "object":
             yield _refuse("schema", f"tools.{index}.custom.input_schema.type: Input should be 'object'")
+        if not all(KEY.fullmatch(key) for key in tool["input_schema"].get("properties") or ()):
+            yield _refuse(
+                "schema",
+                f"tools.{index}.custom.input_schema.properties: Property keys should match pattern"
+                " '^[a-zA-Z0-9_.-]{1,64}$'",
+            )
     used = any(
         block["type"] in {"tool_use", "tool_result"}
         for each in body["messages"]
