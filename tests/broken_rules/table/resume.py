@@ -160,4 +160,34 @@ RESUME: tuple[Rule, ...] = (
             ),
         ),
     ),
+    Rule(
+        "resume-away",
+        "What is away for now is said to be, with when to come again; what is gone is said to be gone.",
+        (
+            broken(
+                "a database that is away is a failure like any other",
+                "utils/a2a_common/handler/operation.py::public_error",
+                "RetryLater | StorageAway",
+                "RetryLater",
+                "tests/e2e/wire/test_storage_faults.py::"
+                "test_a_message_that_cannot_be_stored_at_all_is_refused_and_taken_later",
+            ),
+            broken(
+                "an agent that has deleted its question refuses like any other",
+                "utils/a2a_common/client/remote_agent.py::RemoteAgent._failure",
+                "answers and isinstance(error, RequestRefused) and error.unknown_task",
+                "False",
+                "tests/e2e/delegation/test_shorter_retention.py::"
+                "test_an_answer_to_a_question_that_its_agent_has_deleted_tells_the_user_so_and_what_to_do",
+            ),
+            broken(
+                "a replica stamps what it stores by its own clock",
+                "utils/persistence/postgres/clock.py::DatabaseClock.note",
+                "0.0 if near else (least + most) / 2",
+                "0.0",
+                "tests/unit/persistence/test_database_clock.py::"
+                "test_a_clock_that_is_wrong_tells_the_time_of_the_database",
+            ),
+        ),
+    ),
 )
