@@ -129,7 +129,7 @@ RESUME: tuple[Rule, ...] = (
             broken(
                 "an answer that its agent was never given fails the delegation",
                 "multi_agents/platform_engineer/delegation.py::Delegation._exchange",
-                "replies and is_undelivered(failure, failure.__cause__)",
+                "is_undelivered(call, failure, failure.__cause__)",
                 "False",
                 "tests/e2e/delegation/test_restarting.py::"
                 "test_the_question_of_an_agent_that_does_not_come_back_is_asked_again_and_can_be_answered_later",
