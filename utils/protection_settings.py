@@ -54,7 +54,7 @@ class ProtectionSettings(EnvSettings):
         60.0,
         alias="WRITE_TIMEOUT_SECONDS",
         gt=0,
-        description="Longest time in which an HTTP client takes nothing of the answer or stream that is there for it; past it the connection is cut off.",
+        description="Longest time in which a client takes nothing of the answer or stream that is there for it; past it the connection is cut off, and over gRPC the stream ended.",
     )
     max_connections: int = Field(
         1000,

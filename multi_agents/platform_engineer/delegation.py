@@ -280,7 +280,7 @@ class Delegation:
                     await self._delegations.put(kept)
                     task = await remote.run(call, runtime.stream_writer, named)
             except DelegationFailed as failure:
-                if replies and is_undelivered(failure, failure.__cause__):
+                if is_undelivered(call, failure, failure.__cause__):
                     log.info("delegation.not_back", agent=kept.agent)
                     kept = replace(kept, state=WAITING, questions=[*kept.questions, question_again(kept)])
                     await self._delegations.put(kept)

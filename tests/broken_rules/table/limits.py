@@ -106,6 +106,14 @@ LIMITS: tuple[Rule, ...] = (
                 "tests/e2e/wire/test_stalled_readers.py::test_a_client_that_reads_nothing_of_an_answer_is_cut_off",
             ),
             broken(
+                "whoever reads nothing of a stream over gRPC is waited for without end",
+                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "[StalledStreams(write_seconds)]",
+                "[]",
+                "tests/e2e/wire/test_stalled_grpc.py::"
+                "test_a_stream_of_which_its_client_takes_nothing_is_ended_and_the_client_is_told",
+            ),
+            broken(
                 "whoever reads slowly is cut off",
                 "utils/a2a_common/server/stalled_readers.py::Unsent.is_stalled",
                 "self.queued == before.queued",

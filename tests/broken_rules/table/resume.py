@@ -129,7 +129,7 @@ RESUME: tuple[Rule, ...] = (
             broken(
                 "an answer that its agent was never given fails the delegation",
                 "multi_agents/platform_engineer/delegation.py::Delegation._exchange",
-                "replies and is_undelivered(failure, failure.__cause__)",
+                "is_undelivered(call, failure, failure.__cause__)",
                 "False",
                 "tests/e2e/delegation/test_restarting.py::"
                 "test_the_question_of_an_agent_that_does_not_come_back_is_asked_again_and_can_be_answered_later",
@@ -157,6 +157,36 @@ RESUME: tuple[Rule, ...] = (
                 "False",
                 "tests/unit/delegation/test_breaker.py::"
                 "test_calls_that_come_to_their_deadline_do_not_open_it_while_the_agent_is_seen_up",
+            ),
+        ),
+    ),
+    Rule(
+        "resume-away",
+        "What is away for now is said to be, with when to come again; what is gone is said to be gone.",
+        (
+            broken(
+                "a database that is away is a failure like any other",
+                "utils/a2a_common/handler/operation.py::public_error",
+                "RetryLater | StorageAway",
+                "RetryLater",
+                "tests/e2e/wire/test_storage_faults.py::"
+                "test_a_message_that_cannot_be_stored_at_all_is_refused_and_taken_later",
+            ),
+            broken(
+                "an agent that has deleted its question refuses like any other",
+                "utils/a2a_common/client/remote_agent.py::RemoteAgent._failure",
+                "answers and isinstance(error, RequestRefused) and error.unknown_task",
+                "False",
+                "tests/e2e/delegation/test_shorter_retention.py::"
+                "test_an_answer_to_a_question_that_its_agent_has_deleted_tells_the_user_so_and_what_to_do",
+            ),
+            broken(
+                "a replica stamps what it stores by its own clock",
+                "utils/persistence/postgres/clock.py::DatabaseClock.note",
+                "0.0 if near else (least + most) / 2",
+                "0.0",
+                "tests/unit/persistence/test_database_clock.py::"
+                "test_a_clock_that_is_wrong_tells_the_time_of_the_database",
             ),
         ),
     ),

@@ -158,7 +158,7 @@ class RemoteAgent:
             raise _quoting(late, task) from error
         except (PeerError, ProtocolViolation) as error:
             failure = self._failure(error, answers=bool(call.task_id))
-            stopped = waits = bool(call.task_id) and is_undelivered(failure, error)
+            stopped = waits = is_undelivered(call, failure, error)
             raise failure from error
         finally:
             if not finished and not stopped:

@@ -391,6 +391,7 @@ def _lifespan(
                     authenticator=service.authenticator,
                     credentials=server_credentials(settings),
                     handshake_seconds=settings.header_timeout_seconds,
+                    write_seconds=settings.write_timeout_seconds,
                     max_calls=settings.max_connections,
                 )
                 stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)

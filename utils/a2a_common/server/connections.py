@@ -64,7 +64,7 @@ class Bounds:
     per_address: int = 0
 
 
-class _SeldomTold:
+class SeldomTold:
     """Counts each of thousands, which are logged once a second."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class BoundedConnection(H11Protocol):
 
     bounds = Bounds()
     seconds = bounds.header_seconds
-    told = _SeldomTold()
+    told = SeldomTold()
     readers = StalledReaders(bounds.write_seconds, bool)
     heard_at = 0.0
     _headers: asyncio.TimerHandle | None = None
@@ -222,7 +222,7 @@ def bounds_of(settings: ProtectionSettings) -> Bounds:
 
 def bounded(bounds: Bounds) -> type[BoundedConnection]:
     """The protocol with these bounds."""
-    told = _SeldomTold()
+    told = SeldomTold()
 
     def cut(unsent: Unsent) -> None:
         if told.count(WRITE_STALLED):

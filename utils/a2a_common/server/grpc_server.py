@@ -39,11 +39,10 @@ STREAMS = 256
 IDLE_MILLISECONDS = 300_000
 """Until a connection without a call is closed; clients connect again by themselves."""
 
-PING_MILLISECONDS = 60_000
-"""Between two questions whether a client is still there, while nothing comes from it."""
-
-PING_TIMEOUT_MILLISECONDS = 20_000
-"""Until a client that does not answer is gone, with its calls."""
+PING_PART = 0.75
+"""Part of the seconds that a client may take nothing for after which it is asked whether it is still there; in the rest it has to answer.
+Who reads nothing at all does not, and is gone with its calls.
+"""
 
 UserOf = Callable[[Mapping[str, str]], User]
 """Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
@@ -99,7 +98,7 @@ def _bound(server: grpc.aio.Server, address: str, credentials: grpc.ServerCreden
     return int(server.add_secure_port(address, credentials))
 
 
-def _options(max_body_bytes: int, handshake_seconds: float) -> list[tuple[str, int]]:
+def _options(max_body_bytes: int, handshake_seconds: float, write_seconds: float) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_body_bytes),
         ("grpc.max_metadata_size", METADATA_BYTES),
@@ -107,8 +106,8 @@ def _options(max_body_bytes: int, handshake_seconds: float) -> list[tuple[str, i
         ("grpc.server_handshake_timeout_ms", round(1000 * handshake_seconds)),
         ("grpc.max_concurrent_streams", STREAMS),
         ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
-        ("grpc.keepalive_time_ms", PING_MILLISECONDS),
-        ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
+        ("grpc.keepalive_time_ms", round(1000 * write_seconds * PING_PART)),
+        ("grpc.keepalive_timeout_ms", round(1000 * write_seconds * (1 - PING_PART))),
     ]
 
 
@@ -123,6 +122,7 @@ async def start_grpc(
     authenticator: Authenticator | None = None,
     credentials: grpc.ServerCredentials | None = None,
     handshake_seconds: float = 20.0,
+    write_seconds: float = 60.0,
     max_calls: int = 0,
 ) -> tuple[grpc.aio.Server, int]:
     """Start a gRPC server.
@@ -137,6 +137,7 @@ async def start_grpc(
         authenticator: Lets in only callers that it knows; everybody when omitted.
         credentials: The certificate; without TLS when omitted.
         handshake_seconds: Longest time until a connection has said that it speaks gRPC.
+        write_seconds: Longest time in which a client takes nothing: of a stream, which ends then, or at all, which ends its connection.
         max_calls: Calls at once, open streams included; past it RESOURCE_EXHAUSTED. No limit for 0.
 
     Returns:
@@ -148,15 +149,16 @@ async def start_grpc(
 
     from utils.a2a_common.server.current_grpc import CurrentGrpc
     from utils.a2a_common.server.grpc_extensions import ExtensionsInterceptor
+    from utils.a2a_common.server.grpc_stalled import StalledStreams
     from utils.a2a_common.server.legacy_grpc import LegacyGrpc
 
-    interceptors: list[grpc.aio.ServerInterceptor] = []
+    interceptors: list[grpc.aio.ServerInterceptor] = [StalledStreams(write_seconds)]
     if authenticator is not None:
         from utils.a2a_common.server.grpc_auth import AuthInterceptor
 
         interceptors.append(AuthInterceptor(authenticator))
     interceptors.append(ExtensionsInterceptor(card))
-    options = _options(max_body_bytes, handshake_seconds)
+    options = _options(max_body_bytes, handshake_seconds, write_seconds)
     server = grpc.aio.server(
         interceptors=interceptors, options=options, maximum_concurrent_rpcs=max_calls or None
     )

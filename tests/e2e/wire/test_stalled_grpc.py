@@ -1,0 +1,134 @@
+"""Clients of gRPC that read nothing of what they asked for hold neither memory without bound nor a place for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import grpc
+import grpc.aio
+import pytest
+from a2a.types import a2a_pb2, a2a_pb2_grpc
+
+from tests.e2e.wire.agents import Stage
+from tests.e2e.wire.wiring import Wire, serving
+from utils.a2a_common.server.grpc_stalled import TOO_SLOW
+from utils.observability.metrics import process_metrics
+
+pytestmark = pytest.mark.timeout(120)
+
+PIECES, PIECE = 120, 200_000
+"""24 MB: more than any client takes that reads nothing."""
+LIMIT = {"GRPC_PORT": "0", "WRITE_TIMEOUT_SECONDS": "1"}
+VERSION = (("a2a-version", "1.0"),)
+SENT = a2a_pb2.SendMessageRequest(message={"message_id": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]})
+STALLED = 'platform_engineer_refusals_total{reason="write_stalled"} '
+OPEN = "platform_engineer_open_streams "
+
+
+async def much(stage: Stage) -> None:
+    await stage.task()
+    await stage.status(a2a_pb2.TaskState.TASK_STATE_WORKING)
+    for number in range(PIECES):
+        await stage.chunk(f"{number:06} " + "x" * PIECE, append=number > 0)
+    await stage.status(a2a_pb2.TaskState.TASK_STATE_COMPLETED)
+
+
+def counted(name: str) -> float:
+    lines = process_metrics().text().decode().splitlines()
+    return next((float(line.removeprefix(name)) for line in lines if line.startswith(name)), 0.0)
+
+
+async def until_open(streams: float) -> None:
+    async with asyncio.timeout(60):
+        while counted(OPEN) != streams:
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def stub_of(wire: Wire) -> AsyncIterator[a2a_pb2_grpc.A2AServiceStub]:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{wire.app.state.grpc_port}") as channel:
+        yield a2a_pb2_grpc.A2AServiceStub(channel)
+
+
+async def read_all(stream: AsyncIterator[a2a_pb2.StreamResponse], into: list[a2a_pb2.StreamResponse]) -> None:
+    async for event in stream:
+        into.append(event)
+
+
+async def test_a_stream_of_which_its_client_takes_nothing_is_ended_and_the_client_is_told() -> None:
+    before, stalled = counted(OPEN), counted(STALLED)
+    async with serving(much, settings=LIMIT) as wire, stub_of(wire) as stub:
+        stream = stub.SendStreamingMessage(SENT, metadata=VERSION)
+        await until_open(before + 1)
+        await until_open(before)
+        assert counted(STALLED) == stalled + 1
+        taken: list[a2a_pb2.StreamResponse] = []
+        with pytest.raises(grpc.aio.AioRpcError) as ended:
+            await read_all(stream, taken)
+    assert (ended.value.code(), ended.value.details()) == (grpc.StatusCode.UNAVAILABLE, TOO_SLOW)
+    assert len(taken) < PIECES / 2
+
+
+async def test_a_client_that_reads_gets_the_whole_stream() -> None:
+    async with serving(much, settings=LIMIT) as wire, stub_of(wire) as stub:
+        events = [event async for event in stub.SendStreamingMessage(SENT, metadata=VERSION)]
+    assert sum(event.HasField("artifact_update") for event in events) == PIECES
+
+
+async def test_a_stream_that_has_nothing_to_say_for_longer_goes_on() -> None:
+    async def quiet(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(a2a_pb2.TaskState.TASK_STATE_WORKING)
+        await asyncio.sleep(1.5)  # longer than a write may take
+        await stage.status(a2a_pb2.TaskState.TASK_STATE_COMPLETED)
+
+    async with serving(quiet, settings=LIMIT) as wire, stub_of(wire) as stub:
+        events = [event async for event in stub.SendStreamingMessage(SENT, metadata=VERSION)]
+    assert events[-1].status_update.status.state == a2a_pb2.TaskState.TASK_STATE_COMPLETED
+
+
+def frame(kind: int, flags: int, stream: int, body: bytes = b"") -> bytes:
+    """A frame of HTTP/2."""
+    return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + body
+
+
+@contextmanager
+def deaf(port: int) -> Iterator[socket.socket]:
+    """A connection that asks for a stream, allows two gigabytes of it, and reads nothing, not even a ping."""
+    room = 2**31 - 1
+    headers = {
+        b":method": b"POST",
+        b":scheme": b"http",
+        b":path": b"/lf.a2a.v1.A2AService/SendStreamingMessage",
+        b":authority": b"localhost",
+        b"content-type": b"application/grpc",
+        b"te": b"trailers",
+        b"a2a-version": b"1.0",
+    }
+    block = b"".join(
+        b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value for name, value in headers.items()
+    )
+    body = SENT.SerializeToString()
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        client.connect(("127.0.0.1", port))
+        client.sendall(
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+            + frame(4, 0, 0, struct.pack(">HI", 4, room))
+            + frame(8, 0, 0, struct.pack(">I", room - 65_535))
+            + frame(1, 4, 1, block)
+            + frame(0, 1, 1, b"\x00" + struct.pack(">I", len(body)) + body)
+        )
+        yield client
+
+
+async def test_a_connection_that_takes_nothing_at_all_is_ended() -> None:
+    before = counted(OPEN)
+    async with serving(much, settings=LIMIT) as wire:
+        with deaf(wire.app.state.grpc_port):
+            await until_open(before + 1)
+            await until_open(before)
