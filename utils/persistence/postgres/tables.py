@@ -236,3 +236,11 @@ MEMORY_SOURCES = Table(
     _key("id", primary=True),
     Index("memory_sources_by_memory", "owner", "kind", "id"),
 )
+
+CONVERSATION_MESSAGES = Table(
+    "conversation_messages",
+    METADATA,
+    _key("thread_id", primary=True),
+    _key("digest", primary=True),
+    Column("body", LargeBinary, nullable=False),
+)
