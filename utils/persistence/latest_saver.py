@@ -190,7 +190,8 @@ class LatestSaver(AsyncSqliteSaver):
             self._reading.serde = self._serde(thread_id, shelf)
             yield self._reading
         finally:
-            db.execute("ROLLBACK")
+            if db.in_transaction:  # some failures of SQLite end it
+                db.execute("ROLLBACK")
 
 
 def _key(config: RunnableConfig) -> tuple[str, str, str]:

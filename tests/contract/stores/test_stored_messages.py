@@ -18,6 +18,8 @@ from langgraph.graph import MessagesState, StateGraph
 from tests.contract.stores.told import Place
 from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError
+from utils.persistence.erasure import SOURCES
+from utils.persistence.owned_tables import BY_THREAD, PEOPLE
 from utils.persistence.postgres import checkpoints
 from utils.persistence.stored_messages import SALT
 from utils.persistence.stores import stores_in
@@ -25,8 +27,6 @@ from utils.persistence.stores import stores_in
 KEYS = Codec([Fernet.generate_key().decode()])
 CODECS = pytest.mark.parametrize("codec", [PLAIN, KEYS], ids=["plain", "encrypted"])
 LONG = "a word or two " * 80
-IN_A_FILE = {"checkpoint_blobs": "", "checkpoint_writes": "writes"}
-"""Names of tables in PostgreSQL that are others in a file, or missing."""
 
 
 class Room:
@@ -62,7 +62,10 @@ class Room:
                 "SELECT table_name FROM information_schema.columns WHERE column_name = 'thread_id' AND table_schema = current_schema()"
             )
             return [name for (name,) in found]
-        return ["checkpoints", "writes", "conversation_messages"]
+        found = await self.rows(
+            "SELECT name FROM sqlite_master WHERE sql LIKE '%thread_id%' AND type = 'table'"
+        )
+        return [name for (name,) in found]
 
     async def stored(self) -> int:
         """Bytes of all values of conversations; in a file, of all that was written since it is `held`."""
@@ -154,6 +157,16 @@ async def test_each_message_is_stored_once_and_goes_with_its_conversation(
         for table in await room.tables():
             assert await room.rows(f"SELECT 1 FROM {table} WHERE thread_id = 't'") == [], table
         assert len(await messages(saver, "other")) == 2
+
+
+async def test_every_table_with_rows_of_a_conversation_is_known_to_what_erases_and_moves_them(
+    storage: Place,
+) -> None:
+    room = Room(storage)
+    known = {name for table in (*BY_THREAD, PEOPLE, SOURCES) for name in (table.name, table.shared)}
+    async with room.stores.checkpointer() as saver:
+        await turn(saver)
+        assert {"conversation_messages"} <= set(await room.tables()) <= known
 
 
 async def test_a_message_that_is_no_longer_said_is_deleted_with_its_checkpoint(storage: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from utils.persistence.encrypted import places
@@ -62,11 +63,8 @@ class PostgresMessages:
 
     async def store(self, db: Connection, thread_id: str, shelf: Shelf) -> None:
         """Store what is new on a shelf."""
-        rows = [
-            (thread_id, digest, self._codec.encrypt(body, places.message(thread_id, digest)))
-            for digest, body in shelf.rows().items()
-        ]
-        if rows:
+        if shelf.new:  # encrypting a large file takes a while
+            rows = await asyncio.to_thread(self._closed, thread_id, shelf)
             await db.cursor().executemany(_PUT.encode(), rows)
 
     async def sweep(self, db: Connection, thread_id: str) -> None:
@@ -83,6 +81,12 @@ class PostgresMessages:
         """Delete all messages of a conversation."""
         await self._lock(db, thread_id)
         await db.execute(_DELETE.encode(), (thread_id,))
+
+    def _closed(self, thread_id: str, shelf: Shelf) -> list[tuple[str, str, bytes]]:
+        return [
+            (thread_id, digest, self._codec.encrypt(body, places.message(thread_id, digest)))
+            for digest, body in shelf.rows().items()
+        ]
 
     async def _lock(self, db: Connection, thread_id: str) -> None:
         """Hold the lock of a conversation's messages until the transaction ends."""
