@@ -24,7 +24,7 @@ from utils.persistence.postgres.names import schema_name
 REGISTERED = {SUPERVISOR: "platform-engineer", WORKER: "worker"}
 """The names by which the agents' schemas are found in PostgreSQL."""
 
-_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "conversation_messages")
 _LOCK_SECONDS = 10.0
 _LONGEST_AIM = 0.6
 """Most seconds between a message and a kill that waits for no place."""

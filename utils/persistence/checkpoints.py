@@ -1,8 +1,8 @@
 """Stores conversations: LangGraph's checkpoints in the agent's SQLite file.
 
-Each checkpoint contains the whole conversation, so storage for all of them would grow quadratically. Only the
-latest few are kept: a turn resumes from the latest, and nothing reads the others
-(`latest_saver`; docs/decisions/0008-only-the-latest-checkpoints.md).
+Only the latest checkpoint of a conversation is kept: a turn resumes from it, and nothing reads the others. Messages are stored
+once, beside the checkpoints that name them (`latest_saver`, `stored_messages`;
+docs/decisions/0008-only-the-latest-checkpoints.md).
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ async def _opened(path: SqliteFile, codec: Codec, stack: AsyncExitStack) -> Asyn
     import aiosqlite
 
     from utils.persistence.latest_saver import LatestSaver
+    from utils.persistence.message_rows import SCHEMA
 
     await asyncio.to_thread(_check_file, path)
     where, is_uri = (path.uri, True) if isinstance(path, MemoryFile) else (str(path), False)
     connection = await stack.enter_async_context(aiosqlite.connect(where, uri=is_uri))
-    database = Database(path, "")
+    database = Database(path, SCHEMA)
     saver = LatestSaver(connection, database, codec)
     await saver.setup()  # creates the tables
     # WAL with NORMAL: checkpoints survive a killed process; a power failure may lose the last ones.

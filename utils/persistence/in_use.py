@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "tasks": ("tasks", "task_events", "task_attempts"),
-    "checkpoints": ("checkpoints", "checkpoint_blobs", "checkpoint_writes"),
+    "checkpoints": ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "conversation_messages"),
     "artifacts": ("artifacts",),
     "tool_calls": ("tool_calls",),
     "memories": ("memories", "memory_sources"),

@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints in a SQLite file, of which only the latest stay."""
+"""LangGraph's checkpoints in a SQLite file, of which only the latest stay; their messages are stored once, beside them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
@@ -16,9 +15,11 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.persistence import message_rows
 from utils.persistence.checkpoint_clock import go_on_after
 from utils.persistence.database_failures import is_full
 from utils.persistence.encrypted.serializer import serializer, serializer_of
+from utils.persistence.stored_messages import has_messages
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
 
     from utils.encryption.codec import Codec
     from utils.persistence.database import Database
+    from utils.persistence.stored_messages import Shelf
 
 KEPT = 1
-"""Checkpoints kept of each conversation. Each holds the whole conversation, and a turn goes on from the latest; it is stored
-in the transaction that deletes the one before."""
+"""Checkpoints kept of each conversation. Each names all its messages, and a turn goes on from the latest; it is stored in the
+transaction that deletes the one before."""
+
+_TABLES = ("checkpoints", "writes", "conversation_messages")
 
 _PUT = (
     "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,"
@@ -69,6 +73,7 @@ class LatestSaver(AsyncSqliteSaver):
     def __init__(self, connection: aiosqlite.Connection, database: Database, codec: Codec) -> None:
         super().__init__(connection, serde=serializer(codec))
         self._database = database
+        self._codec = codec
         self._reading: SqliteSaver | None = None
 
     async def aput(
@@ -78,38 +83,59 @@ class LatestSaver(AsyncSqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,  # noqa: ARG002 - LangGraph passes it; a row holds all channels
     ) -> RunnableConfig:
-        """Store a checkpoint, and delete those that are no longer needed."""
+        """Store a checkpoint and the messages that are not stored yet, and delete what is no longer needed."""
         where = config["configurable"]
-        thread_id, namespace = where["thread_id"], where["checkpoint_ns"]
+        thread_id, namespace = str(where["thread_id"]), where["checkpoint_ns"]
         described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False)
-        row = (
-            *(str(thread_id), namespace, checkpoint["id"], where.get("checkpoint_id")),
-            *self._serde(config).dumps_typed(checkpoint),
-            described.encode("utf-8", "ignore"),
-        )
+        key = (thread_id, namespace, checkpoint["id"], where.get("checkpoint_id"))
+
+        def put(db: sqlite3.Connection) -> None:
+            shelf = message_rows.shelf_of(db, thread_id, self._codec)
+            stored = self._serde(thread_id, shelf).dumps_typed(checkpoint)
+            _put(db, (*key, *stored, described.encode("utf-8", "ignore")))
+            message_rows.store(db, thread_id, shelf, self._codec)
+            message_rows.sweep(db, thread_id, shelf)
+
         with _storage_errors():
-            await self._database.write(lambda db: _put(db, row))
-        placed = {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]}
+            await self._database.write(put)
+        placed = {
+            "thread_id": where["thread_id"],
+            "checkpoint_ns": namespace,
+            "checkpoint_id": checkpoint["id"],
+        }
         return {"configurable": placed}
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Store the writes of a step before its checkpoint."""
+        """Store the writes of a step before its checkpoint, and their messages."""
         key = (*_key(config), task_id, task_path)
-        serde = self._serde(config)
-        rows = [
-            (*key, WRITES_IDX_MAP.get(channel, number), channel, *serde.dumps_typed(value))
-            for number, (channel, value) in enumerate(writes)
-        ]
+        any_messages = has_messages([value for _, value in writes])
         again = "REPLACE" if all(channel in WRITES_IDX_MAP for channel, _ in writes) else "IGNORE"
+
+        def put(db: sqlite3.Connection) -> None:
+            shelf = message_rows.shelf_of(db, key[0], self._codec) if any_messages else None
+            serde = self._serde(key[0], shelf)
+            rows = [
+                (*key, WRITES_IDX_MAP.get(channel, number), channel, *serde.dumps_typed(value))
+                for number, (channel, value) in enumerate(writes)
+            ]
+            db.executemany(_PUT_WRITES.format(again=again), rows)
+            if shelf is not None:
+                message_rows.store(db, key[0], shelf, self._codec)
+
         with _storage_errors():
-            await self._database.write(lambda db: _put_writes(db, again, rows))
+            await self._database.write(put)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint; the latest when none is named."""
+
+        def get(db: sqlite3.Connection) -> CheckpointTuple | None:
+            with self._reader(db, str(config["configurable"]["thread_id"])) as reader:
+                return reader.get_tuple(config)
+
         with _storage_errors():
-            found = await self._database.read(lambda db: self._reader(db, config).get_tuple(config))
+            found = await self._database.read(get)
         if found is not None:
             go_on_after(found.checkpoint["id"])
         return found
@@ -122,23 +148,50 @@ class LatestSaver(AsyncSqliteSaver):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """The checkpoints of a conversation."""
-        one = copy(self)
-        one.serde = self._serde(config) if config is not None else self.serde
-        listed = super(LatestSaver, one).alist(config, filter=filter, before=before, limit=limit)
-        async for found in listed:
-            yield found
+        """The checkpoints of a conversation, latest first; of all of them where none is named."""
 
-    def _serde(self, config: RunnableConfig) -> Any:
-        return serializer_of(self.serde, str(config["configurable"]["thread_id"]))
+        def listed(db: sqlite3.Connection) -> list[CheckpointTuple]:
+            found: list[CheckpointTuple] = []
+            for each in [config] if config is not None else _all(db):
+                with self._reader(db, str(each["configurable"]["thread_id"])) as reader:
+                    found += reader.list(each, filter=filter, before=before, limit=limit)
+            return sorted(found, key=lambda one: one.checkpoint["id"], reverse=True)
 
-    def _reader(self, connection: sqlite3.Connection, config: RunnableConfig) -> SqliteSaver:
-        """LangGraph's synchronous saver over the connection that reads, which one thread uses."""
-        if self._reading is None or self._reading.conn is not connection:
-            self._reading = SqliteSaver(connection)
+        with _storage_errors():
+            found = await self._database.read(listed)
+        for one in found[:limit]:
+            yield one
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a conversation."""
+
+        def delete(db: sqlite3.Connection) -> None:
+            for table in _TABLES:
+                db.execute(f"DELETE FROM {table} WHERE thread_id = ?", (thread_id,))  # noqa: S608 - our own names
+
+        with _storage_errors():
+            await self._database.write(delete)
+
+    def _serde(self, thread_id: str, shelf: Shelf | None) -> Any:
+        return serializer_of(self.serde, thread_id, shelf)
+
+    @contextmanager
+    def _reader(self, db: sqlite3.Connection, thread_id: str) -> Iterator[SqliteSaver]:
+        """LangGraph's synchronous saver over the connection that reads, which one thread uses.
+
+        All is read in one transaction, so that the messages are those of the checkpoint.
+        """
+        if self._reading is None or self._reading.conn is not db:
+            self._reading = SqliteSaver(db)
             self._reading.is_setup = True
-        self._reading.serde = self._serde(config)
-        return self._reading
+        db.execute("BEGIN")
+        try:
+            shelf = message_rows.shelf_of(db, thread_id, self._codec)
+            self._reading.serde = self._serde(thread_id, shelf)
+            yield self._reading
+        finally:
+            if db.in_transaction:  # some failures of SQLite end it
+                db.execute("ROLLBACK")
 
 
 def _key(config: RunnableConfig) -> tuple[str, str, str]:
@@ -146,15 +199,16 @@ def _key(config: RunnableConfig) -> tuple[str, str, str]:
     return str(where["thread_id"]), str(where["checkpoint_ns"]), str(where["checkpoint_id"])
 
 
+def _all(db: sqlite3.Connection) -> list[RunnableConfig]:
+    threads = db.execute("SELECT DISTINCT thread_id FROM checkpoints").fetchall()
+    return [{"configurable": {"thread_id": thread_id}} for (thread_id,) in threads]
+
+
 def _put(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
     connection.execute(_PUT, row)
     key = row[:2]
     connection.execute(_OLDER_WRITES, (*key, *key, KEPT))
     connection.execute(_OLDER_CHECKPOINTS, (*key, *key, KEPT))
-
-
-def _put_writes(connection: sqlite3.Connection, again: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    connection.executemany(_PUT_WRITES.format(again=again), rows)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ class Table(NamedTuple):
 BY_THREAD = (
     Table(StoreFile.CHECKPOINTS, "checkpoints", "checkpoints", "thread_id"),
     Table(StoreFile.CHECKPOINTS, "writes", "checkpoint_writes", "thread_id"),
+    Table(StoreFile.CHECKPOINTS, "conversation_messages", "conversation_messages", "thread_id"),
     Table("", "", "checkpoint_blobs", "thread_id"),
     Table(StoreFile.ARTIFACTS, "artifacts", "artifacts", "scope"),
     Table(StoreFile.CONTEXTS, "remote_contexts", "remote_contexts", "thread_id"),

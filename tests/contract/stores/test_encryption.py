@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import pytest
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 from cryptography.fernet import Fernet
+from langchain_core.messages import HumanMessage
 from langgraph.graph import StateGraph
 
 from agents.github.changes.encrypted import EncryptedJournal
@@ -50,24 +51,26 @@ async def place(
 
 
 class State(TypedDict):
-    """A text and a list: PostgreSQL's saver stores them in different tables."""
+    """A text, a list and messages: PostgreSQL's saver stores them in different tables."""
 
     text: str
     texts: list[str]
+    messages: list[HumanMessage]
 
 
 async def said(stores: Stores, text: str | None = None) -> Any:
     """What a conversation's checkpoint holds, after a turn where `text` is given."""
 
     async def turn(state: State) -> State:
-        return {"text": f"{state['text']}!", "texts": [*state["texts"], state["text"]]}
+        texts = [*state["texts"], state["text"]]
+        return {"text": f"{state['text']}!", "texts": texts, "messages": [HumanMessage(state["text"])]}
 
     graph = StateGraph(State).add_node("turn", turn).set_entry_point("turn")
     async with stores.checkpointer() as saver:
         compiled = graph.compile(checkpointer=saver)
         config: Any = {"configurable": {"thread_id": "t"}}
         if text is not None:
-            await compiled.ainvoke({"text": text, "texts": []}, config, durability="sync")
+            await compiled.ainvoke({"text": text, "texts": [], "messages": []}, config, durability="sync")
         return (await compiled.aget_state(config)).values
 
 
@@ -120,7 +123,12 @@ async def read_all(stores: Stores) -> set[Any]:
     found |= {row.body.decode() for row in await memories.all_of("ann")}
     await memories.close()
     values = await said(stores)
-    return found | {await stores.artifacts().get("t", "h"), values["text"].rstrip("!"), *values["texts"]}
+    return found | {
+        await stores.artifacts().get("t", "h"),
+        values["text"].rstrip("!"),
+        *values["texts"],
+        values["messages"][0].content,
+    }
 
 
 class opened:

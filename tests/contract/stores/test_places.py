@@ -139,9 +139,26 @@ async def test_a_conversation_that_is_copied_from_somebody_else_is_refused(stora
         ("", "checkpoint_writes"),
         ("", "checkpoint_blobs"),
     ]  # a file keeps no writes of a turn that ended
-    for names in [("checkpoints", "checkpoints"), *(in_a_database if storage.pool is not None else [])]:
+    messages = ("conversation_messages", "conversation_messages")
+    for names in [
+        ("checkpoints", "checkpoints"),
+        messages,
+        *(in_a_database if storage.pool is not None else []),
+    ]:
         await storage.change("checkpoints", names, gone("thread_id"))
         await storage.change("checkpoints", names, copy)
+    async with Told(storage, Codec([KEY])) as told:
+        with pytest.raises(StorageMisplaced):
+            await told.said("bob")
+
+
+async def test_a_message_that_is_copied_from_somebody_else_is_refused(storage: Place) -> None:
+    await all_told(storage, Codec([KEY]))
+    names = ("conversation_messages", "conversation_messages")
+    anns = "(SELECT body FROM {table} AS other WHERE thread_id = 'ann' AND digest <> '' LIMIT 1)"
+    await storage.change(
+        "checkpoints", names, f"UPDATE {{table}} SET body = {anns} WHERE thread_id = 'bob' AND digest <> ''"
+    )
     async with Told(storage, Codec([KEY])) as told:
         with pytest.raises(StorageMisplaced):
             await told.said("bob")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+from langchain_core.messages import HumanMessage
 from langgraph.graph import StateGraph
 
 from agents.github.changes.encrypted import EncryptedJournal
@@ -101,16 +102,17 @@ class Told:
         """What a checkpoint holds, after a turn where `text` is given."""
 
         async def turn(state: State) -> State:
-            return {"text": f"{state['text']}!", "texts": [*state["texts"], state["text"]]}
+            texts = [*state["texts"], state["text"]]
+            return {"text": f"{state['text']}!", "texts": texts, "messages": [HumanMessage(state["text"])]}
 
         graph = StateGraph(State).add_node("turn", turn).set_entry_point("turn")
         async with self.checkpointer() as saver:
             compiled = graph.compile(checkpointer=saver)
             config: Any = {"configurable": {"thread_id": name}}
             if text is not None:
-                await compiled.ainvoke({"text": text, "texts": []}, config, durability="sync")
+                await compiled.ainvoke({"text": text, "texts": [], "messages": []}, config, durability="sync")
             values = (await compiled.aget_state(config)).values
-        return {values["text"].rstrip("!"), *values["texts"]}
+        return {values["text"].rstrip("!"), *values["texts"], values["messages"][0].content}
 
 
 async def look(told: Told) -> Any:

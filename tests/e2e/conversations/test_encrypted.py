@@ -146,7 +146,7 @@ async def test_what_somebody_copies_in_the_storage_is_refused_with_a_sentence_an
         threads = db.execute(
             "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min(rowid)"
         ).fetchall()
-        for table in ("checkpoints", "writes"):
+        for table in ("checkpoints", "writes", "conversation_messages"):
             db.execute(f"DELETE FROM {table} WHERE thread_id = ?", threads[1])
             db.execute(f"UPDATE {table} SET thread_id = ? WHERE thread_id = ?", (*threads[1], *threads[0]))
     async with service(tmp_path, OLD) as client:

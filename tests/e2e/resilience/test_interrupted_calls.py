@@ -174,7 +174,10 @@ async def test_calls_that_block_threads_hold_up_neither_other_calls_nor_the_end_
 
 async def until_written(database: Path, text: str) -> None:
     """Wait until a finished tool's result is on disk."""
-    query = "SELECT count(*) FROM writes WHERE instr(value, CAST(? AS BLOB))"
+    query = (
+        "SELECT count(*) FROM writes JOIN conversation_messages AS it USING (thread_id)"
+        " WHERE it.digest <> '' AND instr(writes.type, it.digest) AND instr(it.body, CAST(? AS BLOB))"
+    )
     async with asyncio.timeout(60):
         while True:
             with closing(sqlite3.connect(database)) as connection:

@@ -112,7 +112,8 @@ async def packed_is_stored(agent: Shop) -> None:
     saver: Any = agent.runtime.checkpointer
     while True:
         async with saver.conn.execute(
-            "SELECT 1 FROM writes WHERE instr(value, CAST('packed' AS BLOB))"
+            "SELECT 1 FROM writes JOIN conversation_messages AS it USING (thread_id)"
+            " WHERE it.digest <> '' AND instr(writes.type, it.digest) AND instr(it.body, CAST('packed' AS BLOB))"
         ) as rows:
             if await rows.fetchone():
                 return

@@ -111,6 +111,9 @@ COLUMNS: tuple[Column, ...] = (
     _checkpoint("", "checkpoint_blobs", _BLOB, "type blob"),
     _checkpoint("", "checkpoint_writes", _WRITE, "type blob"),
     _checkpoint("", "checkpoints", _CHECKPOINT, "checkpoint", Form.CHANNELS),
+    _one(
+        "checkpoints.conversation_messages", "conversation_messages", "thread_id digest", "body", Form.BYTES
+    )(places.message),
     _one("authorisations.authorisations", "github_authorisations", "owner", "body", Form.BARE)(_nowhere),
     _one("authorisations.sign_ins", "github_sign_ins", "call", "body", Form.BARE)(_nowhere),
 )

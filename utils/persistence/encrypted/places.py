@@ -54,6 +54,11 @@ def checkpoint(thread_id: str) -> Place:
     return "checkpoints", thread_id
 
 
+def message(thread_id: str, digest: str) -> Place:
+    """A message of a conversation."""
+    return "conversation_messages.body", thread_id, digest
+
+
 def webhook(owner: str, task_id: str, config_id: str) -> Place:
     """Where a task's events are sent."""
     return "push_configs.body", owner, task_id, config_id

@@ -10,6 +10,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from utils.encryption.codec import Codec, Place
 from utils.persistence.encrypted import places
+from utils.persistence.stored_messages import MessageSerializer, Shelf
 
 CIPHER = "fernet"
 """Stands behind the type of each encrypted value."""
@@ -57,8 +58,15 @@ def serializer(codec: Codec) -> SerializerProtocol | None:
     return EncryptedSerializer(CodecCipher(codec), JsonPlusSerializer()) if codec.on else None
 
 
-def serializer_of(serde: Any, thread_id: str) -> Any:
-    """The serializer for the checkpoints of a conversation, on top of their saver's. Also reads unencrypted ones."""
-    if isinstance(serde, EncryptedSerializer) and isinstance(serde.cipher, CodecCipher):
-        return EncryptedSerializer(serde.cipher.of(thread_id), serde.serde)
-    return serde
+def serializer_of(serde: Any, thread_id: str, shelf: Shelf | None = None) -> Any:
+    """The serializer for the checkpoints of a conversation, on top of their saver's. Also reads unencrypted ones.
+
+    Args:
+        serde: The saver's.
+        thread_id: The conversation.
+        shelf: Its messages; without it, those of a value are stored in it.
+    """
+    encrypted = isinstance(serde, EncryptedSerializer) and isinstance(serde.cipher, CodecCipher)
+    inner = serde.serde if encrypted else serde
+    kept = inner if shelf is None else MessageSerializer(inner, shelf)
+    return EncryptedSerializer(serde.cipher.of(thread_id), kept) if encrypted else kept

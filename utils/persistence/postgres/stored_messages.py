@@ -1,0 +1,98 @@
+"""The table of the messages of conversations in an agent's schema. All of it runs in the caller's transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from utils.persistence.encrypted import places
+from utils.persistence.postgres.names import lock_number
+from utils.persistence.stored_messages import SALT, Shelf, names
+
+if TYPE_CHECKING:
+    from utils.encryption.codec import Codec
+    from utils.persistence.postgres.pool import Connection
+
+_STORED = "SELECT digest, CASE digest WHEN %s THEN body END FROM conversation_messages WHERE thread_id = %s"
+_BODIES = "SELECT digest, body FROM conversation_messages WHERE thread_id = %s"
+_PUT = "INSERT INTO conversation_messages VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_KINDS = "SELECT type FROM checkpoint_blobs WHERE thread_id = %s UNION ALL SELECT type FROM checkpoint_writes WHERE thread_id = %s"
+_DELETE_SOME = "DELETE FROM conversation_messages WHERE thread_id = %s AND digest = ANY(%s)"
+_DELETE = "DELETE FROM conversation_messages WHERE thread_id = %s"
+
+
+class PostgresMessages:
+    """The table `conversation_messages`.
+
+    Whoever names messages, or deletes those that nobody names, holds the lock of their conversation: else a message could be
+    deleted while another process names it.
+
+    Args:
+        schema: The agent's.
+        codec: Encrypts.
+    """
+
+    def __init__(self, schema: str, codec: Codec) -> None:
+        self._schema = schema
+        self._codec = codec
+
+    async def to_write(self, db: Connection, thread_id: str) -> Shelf:
+        """The digests of a conversation's messages, for whoever stores more. Nobody else writes them until the transaction ends.
+
+        Raises:
+            StorageUnreadable: No key fits.
+        """
+        await self._lock(db, thread_id)
+        stored = dict(await _rows(db, _STORED, (SALT, thread_id)))
+        closed = stored.pop(SALT, None)
+        place = places.message(thread_id, SALT)
+        salt = None if closed is None else self._codec.decrypt(bytes(closed), place)
+        return Shelf(salt, stored)
+
+    async def to_read(self, db: Connection, thread_id: str) -> Shelf:
+        """The messages of a conversation, as they are while the transaction begins, as all that it reads then."""
+        await db.execute(b"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        bodies = dict(await _rows(db, _BODIES, (thread_id,)))
+
+        def body(digest: str) -> bytes | None:
+            stored = bodies.get(digest)
+            place = places.message(thread_id, digest)
+            return None if stored is None else self._codec.decrypt(bytes(stored), place)
+
+        return Shelf(body=body)
+
+    async def store(self, db: Connection, thread_id: str, shelf: Shelf) -> None:
+        """Store what is new on a shelf."""
+        if shelf.new:  # encrypting a large file takes a while
+            rows = await asyncio.to_thread(self._closed, thread_id, shelf)
+            await db.cursor().executemany(_PUT.encode(), rows)
+
+    async def sweep(self, db: Connection, thread_id: str) -> None:
+        """Delete the messages that no checkpoint of the conversation names any more, nor a step that has none yet."""
+        await self._lock(db, thread_id)
+        named: set[str] = set()
+        for (kind,) in await _rows(db, _KINDS, (thread_id, thread_id)):
+            named |= names(kind or "")
+        stored = {digest for digest, _ in await _rows(db, _STORED, (SALT, thread_id))}
+        if unnamed := stored - named - {SALT}:
+            await db.execute(_DELETE_SOME.encode(), (thread_id, list(unnamed)))
+
+    async def delete(self, db: Connection, thread_id: str) -> None:
+        """Delete all messages of a conversation."""
+        await self._lock(db, thread_id)
+        await db.execute(_DELETE.encode(), (thread_id,))
+
+    def _closed(self, thread_id: str, shelf: Shelf) -> list[tuple[str, str, bytes]]:
+        return [
+            (thread_id, digest, self._codec.encrypt(body, places.message(thread_id, digest)))
+            for digest, body in shelf.rows().items()
+        ]
+
+    async def _lock(self, db: Connection, thread_id: str) -> None:
+        """Hold the lock of a conversation's messages until the transaction ends."""
+        number = lock_number(self._schema, "conversation_messages", thread_id)
+        await db.execute(b"SELECT pg_advisory_xact_lock(%s)", (number,))
+
+
+async def _rows(db: Connection, query: str, values: tuple[str, ...]) -> list[Any]:
+    return await (await db.execute(query.encode(), values)).fetchall()

@@ -1,0 +1,254 @@
+"""The messages of a conversation, each stored once beside the checkpoints that name it. Pure.
+
+A checkpoint names its messages by digests, which stand in its row behind the type of the value: whoever deletes what no
+checkpoint names any more reads that column alone, without a key and without the value.
+"""
+
+from __future__ import annotations
+
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Collection
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.types import Send
+
+from utils.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+KIND = "messages."
+"""Begins the type of a value that names messages: a version that does not know it refuses the value."""
+
+SALT = ""
+"""In place of a digest: the row with what the digests of a conversation are made with."""
+
+DEEPEST = 8
+"""How deep in a value messages are looked for: those of a state that is sent to a node are at 6. Deeper ones are stored in it."""
+
+_SALT_BYTES = 32
+_DIGEST_BYTES = 12  # of 96 bits: two messages of a conversation have the same one after 10^14 of them
+_DIGEST_LETTERS = 16
+_MARK_BYTES = 8
+_NUMBER_BYTES = 4
+
+LOST = "A message of this conversation is missing in the storage. Start a new conversation."
+
+
+def names(kind: str) -> set[str]:
+    """The digests that the type of a stored value names."""
+    return set(_digests(kind)) if kind.startswith(KIND) else set()
+
+
+def has_messages(value: Any, deep: int = DEEPEST + 1) -> bool:
+    """Whether there are messages in one of some values."""
+    if isinstance(value, BaseMessage) or deep == 0:
+        return isinstance(value, BaseMessage)
+    kind = type(value)
+    if kind is Send:
+        return has_messages(value.arg, deep - 1)
+    inner = value.values() if kind is dict else value if kind in (list, tuple) else ()
+    return any(has_messages(each, deep - 1) for each in inner)
+
+
+class Shelf:
+    """The stored messages of one conversation, for one operation on its checkpoints.
+
+    Args:
+        salt: What its digests are made with; without one, a new one is made.
+        stored: Digests of those that are stored.
+        body: Reads one by its digest.
+
+    Attributes:
+        salt: What the digests are made with: nobody who lacks it can tell by a digest what a message says, nor that two
+            conversations have the same one.
+        stored: As given.
+        new: Those to store, by digest.
+        salted: Whether the salt is new.
+    """
+
+    def __init__(
+        self,
+        salt: bytes | None = None,
+        stored: Collection[str] = (),
+        body: Callable[[str], bytes | None] = lambda _: None,
+    ) -> None:
+        self.salted = salt is None
+        self.salt = salt or secrets.token_bytes(_SALT_BYTES)
+        self.stored = stored
+        self.new: dict[str, bytes] = {}
+        self._body = body
+
+    def put(self, body: bytes) -> str:
+        """The digest of a message, which is kept to be stored unless it is."""
+        raw = blake2b(body, digest_size=_DIGEST_BYTES, key=self.salt).digest()
+        digest = urlsafe_b64encode(raw).decode("ascii")
+        if digest not in self.stored:
+            self.new[digest] = body
+        return digest
+
+    def rows(self) -> dict[str, bytes]:
+        """What is to be stored, by digest: new messages, and the salt where it is new."""
+        return self.new | ({SALT: self.salt} if self.new and self.salted else {})
+
+    def get(self, digest: str) -> bytes:
+        """A message.
+
+        Raises:
+            StorageError: It is missing.
+        """
+        body = self.new.get(digest) or self._body(
+            digest
+        )  # LangGraph serialises what it reads of an old form again
+        if body is None:
+            raise StorageError(LOST)
+        return body
+
+
+class MessageSerializer(SerializerProtocol):
+    """Stores the messages of a value on a shelf, and reads what names them.
+
+    Args:
+        inner: Serialises messages, and what is left of a value.
+        shelf: Where the messages are.
+    """
+
+    def __init__(self, inner: SerializerProtocol, shelf: Shelf) -> None:
+        self._inner = inner
+        self._shelf = shelf
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """The type and the bytes of a value; messages in it go to the shelf."""
+        leaving = _Leaving(self._message)
+        left = leaving.value(obj, DEEPEST)
+        kind, stored = self._inner.dumps_typed(left)
+        if not leaving.digests:
+            return kind, stored
+        return f"{KIND}{leaving.mark.hex()}.{''.join(leaving.digests)}.{kind}", stored
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """The value, with its messages."""
+        kind, stored = data
+        if not kind.startswith(KIND):
+            return self._inner.loads_typed(data)
+        _, mark, _, inner = kind.split(".", 3)
+        value = self._inner.loads_typed((inner, stored))
+        return _Coming(bytes.fromhex(mark), _digests(kind), self._read).value(value, DEEPEST)
+
+    def _message(self, message: BaseMessage) -> str | None:
+        kind, body = self._inner.dumps_typed(message)
+        return self._shelf.put(body) if kind == _MESSAGE else None
+
+    def _read(self, digest: str) -> Any:
+        return self._inner.loads_typed((_MESSAGE, self._shelf.get(digest)))
+
+
+_MESSAGE = "msgpack"
+"""How LangGraph serialises a message."""
+
+
+def _digests(kind: str) -> list[str]:
+    letters = kind.split(".", 3)[2]
+    return [letters[at : at + _DIGEST_LETTERS] for at in range(0, len(letters), _DIGEST_LETTERS)]
+
+
+class _Leaving:
+    """Puts references in the place of messages.
+
+    A reference is `mark`, the number of the first digest, and how many messages follow each other in a list. The mark is made
+    after the value, so that nothing in the value can look like one.
+
+    Attributes:
+        mark: Begins each reference.
+        digests: Of the messages, in order.
+    """
+
+    def __init__(self, store: Callable[[BaseMessage], str | None]) -> None:
+        self.mark = secrets.token_bytes(_MARK_BYTES)
+        self.digests: list[str] = []
+        self._store = store
+
+    def value(self, value: Any, deep: int) -> Any:
+        """The value without messages; the same object where there are none. What it is made of is not changed."""
+        if isinstance(value, BaseMessage):
+            return self._reference(len(self.digests) - 1, 1) if self._taken(value) else value
+        if deep == 0:
+            return value
+        kind = type(value)
+        if kind is dict:
+            return _same({key: self.value(each, deep - 1) for key, each in value.items()}, value)
+        if kind is list or kind is tuple:
+            return self._items(value, deep - 1)
+        if kind is Send:
+            arg = self.value(value.arg, deep - 1)
+            return value if arg is value.arg else Send(value.node, arg, timeout=value.timeout)
+        return value
+
+    def _items(self, items: Any, deep: int) -> Any:
+        left: list[Any] = []
+        following = 0  # messages that follow each other, which one reference stands for
+        for item in items:
+            if isinstance(item, BaseMessage) and self._taken(item):
+                following += 1
+                continue
+            left += self._references(following)
+            following = 0
+            left.append(self.value(item, deep))
+        left += self._references(following)
+        same = len(left) == len(items) and all(a is b for a, b in zip(left, items, strict=True))
+        return items if same else left
+
+    def _references(self, following: int) -> list[bytes]:
+        return [self._reference(len(self.digests) - following, following)] if following else []
+
+    def _taken(self, message: BaseMessage) -> bool:
+        digest = self._store(message)
+        if digest is not None:
+            self.digests.append(digest)
+        return digest is not None
+
+    def _reference(self, first: int, count: int) -> bytes:
+        return self.mark + first.to_bytes(_NUMBER_BYTES) + count.to_bytes(_NUMBER_BYTES)
+
+
+class _Coming:
+    """Puts messages in the place of references, in a value that nobody else holds."""
+
+    def __init__(self, mark: bytes, digests: list[str], read: Callable[[str], Any]) -> None:
+        self._mark = mark
+        self._digests = digests
+        self._read = read
+
+    def value(self, value: Any, deep: int) -> Any:
+        """The value with its messages."""
+        kind = type(value)
+        if kind is bytes and value.startswith(self._mark):
+            return self._messages(value)[0]
+        if deep == 0:
+            return value
+        if kind is dict:
+            for key, each in value.items():
+                value[key] = self.value(each, deep - 1)
+        elif kind is list:
+            value[:] = [one for each in value for one in self._item(each, deep - 1)]
+        elif kind is Send:
+            value.arg = self.value(value.arg, deep - 1)
+        return value
+
+    def _item(self, item: Any, deep: int) -> Iterable[Any]:
+        if type(item) is bytes and item.startswith(self._mark):
+            return self._messages(item)
+        return (self.value(item, deep),)
+
+    def _messages(self, reference: bytes) -> list[Any]:
+        numbers = reference[len(self._mark) :]
+        first, count = (int.from_bytes(numbers[at : at + _NUMBER_BYTES]) for at in (0, _NUMBER_BYTES))
+        return [self._read(digest) for digest in self._digests[first : first + count]]
+
+
+def _same(new: dict[Any, Any], old: dict[Any, Any]) -> dict[Any, Any]:
+    return old if all(new[key] is old[key] for key in old) else new
