@@ -107,7 +107,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "whoever reads nothing of a stream over gRPC is waited for without end",
-                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc_server.py::_interceptors",
                 "[StalledStreams(write_seconds)]",
                 "[]",
                 "tests/e2e/wire/test_stalled_grpc.py::"

@@ -111,6 +111,21 @@ def _options(max_body_bytes: int, handshake_seconds: float, write_seconds: float
     ]
 
 
+def _interceptors(
+    card: AgentCard, authenticator: Authenticator | None, write_seconds: float
+) -> list[grpc.aio.ServerInterceptor]:
+    """What stands around every call, from the outside in."""
+    from utils.a2a_common.server.grpc_extensions import ExtensionsInterceptor
+    from utils.a2a_common.server.grpc_stalled import StalledStreams
+
+    around: list[grpc.aio.ServerInterceptor] = [StalledStreams(write_seconds)]
+    if authenticator is not None:
+        from utils.a2a_common.server.grpc_auth import AuthInterceptor
+
+        around.append(AuthInterceptor(authenticator))
+    return [*around, ExtensionsInterceptor(card)]
+
+
 async def start_grpc(
     handler: RequestHandler,
     *,
@@ -148,16 +163,9 @@ async def start_grpc(
     from a2a.types import a2a_pb2_grpc
 
     from utils.a2a_common.server.current_grpc import CurrentGrpc
-    from utils.a2a_common.server.grpc_extensions import ExtensionsInterceptor
-    from utils.a2a_common.server.grpc_stalled import StalledStreams
     from utils.a2a_common.server.legacy_grpc import LegacyGrpc
 
-    interceptors: list[grpc.aio.ServerInterceptor] = [StalledStreams(write_seconds)]
-    if authenticator is not None:
-        from utils.a2a_common.server.grpc_auth import AuthInterceptor
-
-        interceptors.append(AuthInterceptor(authenticator))
-    interceptors.append(ExtensionsInterceptor(card))
+    interceptors = _interceptors(card, authenticator, write_seconds)
     options = _options(max_body_bytes, handshake_seconds, write_seconds)
     server = grpc.aio.server(
         interceptors=interceptors, options=options, maximum_concurrent_rpcs=max_calls or None
