@@ -36,6 +36,8 @@ ROOMS: tuple[tuple[str, str], ...] = (
     ("site-packages/a2a/server/agent_execution/", "publishing"),
     ("utils/persistence/checkpoints", "checkpoints"),
     ("utils/persistence/latest_saver", "checkpoints"),
+    ("utils/persistence/message_rows", "checkpoints"),
+    ("utils/persistence/stored_messages", "checkpoints"),
     ("site-packages/langgraph/checkpoint/", "checkpoints"),
     ("utils/persistence/tool_record", "tool record"),
     ("utils/persistence/", "storage"),
