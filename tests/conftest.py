@@ -17,7 +17,7 @@ from tests.postgres import PostgresServer, running_server
 from tests.temporary import put_in_memory
 from tests.tls import share_contexts
 
-pytest_plugins = ["tests.preloaded.workers", "tests.spread", "tests.waiting"]
+pytest_plugins = ["tests.preloaded.workers", "tests.reports", "tests.spread", "tests.waiting"]
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
 
