@@ -83,6 +83,10 @@ def pytest_collection_finish() -> None:
         from tests.boto import share_descriptions
 
         share_descriptions()
+    if "langgraph.pregel" in sys.modules:
+        from tests.graphs import share_instructions
+
+        share_instructions()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
