@@ -18,7 +18,7 @@ from tests.temporary import put_in_memory
 from tests.tls import share_contexts
 from utils.process_wide import install
 
-pytest_plugins = ["tests.preloaded.workers", "tests.spread", "tests.waiting"]
+pytest_plugins = ["tests.preloaded.workers", "tests.reports", "tests.spread", "tests.waiting"]
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
 
@@ -85,6 +85,10 @@ def pytest_collection_finish() -> None:
         from tests.boto import share_descriptions
 
         share_descriptions()
+    if "langgraph.pregel" in sys.modules:
+        from tests.graphs import share_instructions
+
+        share_instructions()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

@@ -44,9 +44,9 @@ _EXAMPLES = {
 }
 """Example requests of users, for a model that selects tools by similarity."""
 
-_SCHEMAS: dict[str, Any] = {}
-"""The arguments of both tools, as the first pair of a process has them. Making these classes is most of what building an
-agent's graph costs."""
+_PATTERNS: dict[str, BaseTool] = {}
+"""Both tools without what they run, as the first pair of a process has them. Making the classes of their arguments is much of what
+building an agent's graph costs, and a copy has those of its pattern."""
 
 PAGE = 6_000
 """Most characters that one call reads; well below the size at which results are truncated."""
@@ -85,7 +85,6 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
     def fitting(sample: str, most: int) -> int:
         return room.characters(sample, most) if room else most
 
-    @tool(READ_TOOL_OUTPUT, args_schema=_SCHEMAS.get(READ_TOOL_OUTPUT))
     async def read_tool_output(
         handle: Annotated[str, Field(description="The handle, such as art_0123456789ab.")],
         runtime: ToolRuntime[Any, Any],
@@ -106,7 +105,6 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
             return page_of(text, offset, page)
         return await asyncio.to_thread(grep_lines, text, grep, page, offset)
 
-    @tool(RECALL, args_schema=_SCHEMAS.get(RECALL))
     async def recall(
         query: Annotated[str, Field(description="Words to search for.")], runtime: ToolRuntime[Any, Any]
     ) -> str:
@@ -115,10 +113,17 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
         messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
         return await asyncio.to_thread(_recalled, query, messages, compaction, fitting)
 
-    for made in (read_tool_output, recall):
-        _SCHEMAS.setdefault(made.name, made.args_schema)
-        made.metadata = {"examples": list(_EXAMPLES[made.name]), READ_ONLY: True}
-    return [read_tool_output, recall]
+    return [_tool(READ_TOOL_OUTPUT, read_tool_output), _tool(RECALL, recall)]
+
+
+def _tool(name: str, run: Callable[..., Any]) -> BaseTool:
+    """A tool whose signature and description are those of the first function of its name."""
+    if name not in _PATTERNS:
+        made = tool(name)(run)
+        _ = made.tool_call_schema  # which LangChain keeps, for copies too
+        _PATTERNS[name] = made.model_copy(update={"coroutine": None})
+    metadata = {"examples": list(_EXAMPLES[name]), READ_ONLY: True}
+    return _PATTERNS[name].model_copy(update={"coroutine": run, "metadata": metadata})
 
 
 def scope_of(config: Any) -> str:

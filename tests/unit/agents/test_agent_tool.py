@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -214,3 +216,52 @@ def test_an_argument_whose_name_never_arrives_is_refused_where_the_tool_is_made(
     exec(f'def order({argument}: str) -> str:\n    """Order."""\n    return {argument}', space)
     with pytest.raises(TypeError, match=f"argument {argument} of the tool order has a name that"):
         agent_tool()(space["order"]).build()
+
+
+class Kiosk:
+    """Stands for an agent."""
+
+    @agent_tool
+    async def sell(self, item: str) -> str:
+        """Sells something."""
+        return item
+
+
+@pytest.mark.parametrize("tool", [lambda: list_incidents, lambda: Kiosk().sell], ids=["function", "method"])
+def test_the_schema_of_a_tool_is_made_once_for_all_agents_that_offer_it(tool):
+    assert tool().build().args_schema is tool().build().args_schema
+
+
+async def test_tools_of_two_agents_that_share_a_schema_run_each_on_their_own_agent():
+    class Named(Kiosk):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @agent_tool
+        async def told(self) -> str:
+            """Says whose it is."""
+            return self.name
+
+    tools = [Named(name).told.build() for name in ("one", "two")]
+    assert [await tool.ainvoke({}) for tool in tools] == ["one", "two"]
+
+
+@pytest.mark.parametrize("kind", ["function", "method"])
+def test_neither_a_function_nor_an_agent_is_kept_for_the_schema_that_was_made_of_it(kind):
+    class Stall(Kiosk):
+        @agent_tool
+        async def buy(self, item: str) -> str:
+            """Buys something."""
+            return item
+
+    async def once(key: str) -> str:
+        """Looks something up."""
+        return key
+
+    stall = Stall()
+    kept = once if kind == "function" else stall
+    _ = (agent_tool(once) if kind == "function" else stall.buy).build().tool_call_schema
+    gone = weakref.ref(kept)
+    del kept, once, stall
+    gc.collect()
+    assert gone() is None

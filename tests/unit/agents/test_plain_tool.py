@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
@@ -36,6 +36,18 @@ def test_an_agents_own_tool_is_sent_plainly():
         },
         "required": ["service"],
     }
+
+
+def test_a_copy_with_another_description_or_name_is_sent_with_its_own():
+    tool = list_incidents.build()
+    copies: list[Any] = [
+        tool,
+        *(tool.model_copy(update=update) for update in ({"description": "Else."}, {"name": "other"})),
+    ]
+    sent = [convert_to_openai_tool(each)["function"] for each in copies]
+    assert [each["name"] for each in sent] == ["list_incidents", "list_incidents", "other"]
+    assert [each["description"] for each in sent] == ["List incidents.", "Else.", "List incidents."]
+    assert [each.tool_call_schema["description"] for each in copies] == [each["description"] for each in sent]
 
 
 async def test_null_for_an_argument_that_may_be_left_out_is_still_taken():

@@ -115,6 +115,17 @@ async def test_recall_searches_beside_the_event_loop(monkeypatch):
     assert threads != [threading.get_ident()]
 
 
+async def test_the_tools_of_each_store_read_their_own_and_are_sent_alike():
+    pairs: list[list[Any]] = []
+    for name in ("one", "two"):
+        store = MemoryArtifactStore()
+        await store.put("", {"art_1": name})
+        pairs.append(context_tools(store))
+    read = [await pair[0].coroutine("art_1", SimpleNamespace(config={})) for pair in pairs]
+    assert [text.splitlines()[0] for text in read] == ["one", "two"]
+    assert [each.tool_call_schema for each in pairs[0]] == [each.tool_call_schema for each in pairs[1]]
+
+
 @pytest.mark.parametrize("text", ["部署用了四分钟，没有异常。", "It took four minutes, nothing is wrong. "])
 async def test_in_a_small_window_a_call_returns_what_there_is_room_for_in_any_language(text):
     room = Room(1_000, COUNTER)

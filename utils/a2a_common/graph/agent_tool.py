@@ -20,6 +20,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
+from weakref import WeakKeyDictionary
 
 from utils.a2a_common.graph.tool_result import result_text, usable
 from utils.a2a_common.graph.tool_thread import in_own_thread
@@ -30,6 +31,7 @@ from utils.net.unsent import never_sent
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
+    from pydantic import BaseModel
 
 _SERVER_ERROR = 500
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -37,6 +39,24 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 _RESERVED = frozenset({"config", "callbacks", "run_manager", "model_config"})
 """Names of arguments that LangChain fills itself, or that pydantic takes for its own: a model's value never arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """What the signature of a function says.
+
+    Attributes:
+        schema: Its arguments but those that the graph fills, as a model sees them.
+        injected: Names of those that the graph fills.
+    """
+
+    schema: type[BaseModel]
+    injected: tuple[str, ...]
+
+
+_READ: WeakKeyDictionary[types.FunctionType, dict[tuple[str, bool], _Arguments]] = WeakKeyDictionary()
+"""The arguments of functions that were read, by the tool's name and whether it is a method: making the class of a schema is most
+of what a tool costs, and each agent, and each graph that is built again, needs it."""
 
 
 @dataclass(frozen=True)
@@ -79,24 +99,40 @@ class AgentTool:
         Raises:
             TypeError: The function has no docstring, or an argument without a type or that cannot be given by name.
         """
-        from langchain_core.tools.base import create_schema_from_function
-
         from utils.a2a_common.graph.plain_tool import PlainTool
 
-        self._check()
-        schema = create_schema_from_function(
-            self.name, self.function, filter_args=self._injected(), parse_docstring=True
-        )
+        arguments = self._arguments()
         return PlainTool.from_function(
-            coroutine=self._runner(),
+            coroutine=self._runner(arguments.injected),
             name=self.name,
-            description=schema.__doc__ or "",
-            args_schema=schema,
+            description=arguments.schema.__doc__ or "",
+            args_schema=arguments.schema,
             metadata={
                 "examples": list(self.examples),
                 **self._marks,
             },
         )
+
+    def _arguments(self) -> _Arguments:
+        function: Any = self.function
+        if is_method := isinstance(function, types.MethodType):
+            function = function.__func__
+        if not isinstance(function, types.FunctionType):
+            return self._read()
+        read = _READ.setdefault(function, {})
+        if (key := (self.name, is_method)) not in read:
+            read[key] = self._read()
+        return read[key]
+
+    def _read(self) -> _Arguments:
+        from langchain_core.tools.base import create_schema_from_function
+
+        self._check()
+        injected = self._injected()
+        schema: Any = create_schema_from_function(
+            self.name, self.function, filter_args=injected, parse_docstring=True
+        )
+        return _Arguments(schema, tuple(injected))
 
     def _check(self) -> None:
         if not (inspect.getdoc(self.function) or "").strip():
@@ -125,13 +161,11 @@ class AgentTool:
             raise TypeError(told) from error
         return [name for name, hint in hints.items() if (get_origin(hint) or hint) is ToolRuntime]
 
-    def _runner(self) -> Callable[..., Any]:
+    def _runner(self, injected: Sequence[str]) -> Callable[..., Any]:
         from langchain_core.messages import ToolMessage
         from langgraph.types import Command
 
         from utils.a2a_common.graph.questions import approve
-
-        injected = self._injected()
 
         @functools.wraps(self.function)
         async def run(*args: Any, **values: Any) -> Any:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel
 
 _BOUNDS = ("minimum", "maximum", "minLength")
+
+_WRITTEN: WeakKeyDictionary[type[BaseModel], dict[tuple[str, str], dict[str, Any]]] = WeakKeyDictionary()
+"""The schemas of models of arguments, by the name and the description of the tool. LangChain makes a class for each tool to write
+one, which is much of what building an agent with many tools costs."""
 
 
 class PlainTool(StructuredTool):
@@ -26,10 +31,18 @@ class PlainTool(StructuredTool):
     @property
     def tool_call_schema(self) -> dict[str, Any]:
         """The schema of the arguments for the model."""
+        model = self.args_schema
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return plain_schema(self._sent(), self.told)
+        written = _WRITTEN.setdefault(model, {})
+        if (key := (self.name, self.description)) not in written:
+            written[key] = self._sent()
+        return plain_schema(written[key], self.told)
+
+    def _sent(self) -> dict[str, Any]:
+        """What LangChain would send: the arguments without those that the graph injects."""
         schema: Any = super().tool_call_schema
-        if isinstance(schema, type) and issubclass(schema, BaseModel):
-            schema = schema.model_json_schema()
-        return plain_schema(schema, self.told)
+        return schema if isinstance(schema, dict) else schema.model_json_schema()
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
