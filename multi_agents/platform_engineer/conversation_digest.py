@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from utils.a2a_common.protocol.delegation_context import PreviousResult, Remark
 from utils.messages.marks import FINISHED_AT
-from utils.messages.results import ToolProblem, parse_result
+from utils.messages.results import failure_in
 from utils.messages.text import message_text
 from utils.messages.told import when_said
 from utils.messages.transcript import active_index
@@ -73,5 +73,4 @@ def _results(messages: Sequence[BaseMessage]) -> list[PreviousResult]:
 
 def _told(message: ToolMessage) -> bool:
     """Whether an agent said it: a failure or another tool's result is nothing that the next agent needs."""
-    said = FINISHED_AT.of(message) is not None and message.status != "error"
-    return said and not isinstance(parse_result(message_text(message)), ToolProblem)
+    return FINISHED_AT.of(message) is not None and failure_in(message) is None

@@ -11,7 +11,7 @@ from utils.a2a_common.client.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
 from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.a2a_common.protocol.parts import part_kept
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired
-from utils.messages.marks import STOPPED_CALL
+from utils.messages.marks import SHAPE, STOPPED_CALL, Shape
 from utils.messages.question import Question
 from utils.messages.results import ToolProblem, dump_result
 
@@ -63,7 +63,7 @@ def not_made(
         tool_call_id=cause.call_id,
         name=name,
         status="error",
-        additional_kwargs=STOPPED_CALL.entry(True),
+        additional_kwargs={**STOPPED_CALL.entry(True), **SHAPE.entry(Shape.PROBLEM)},
     )
 
 

@@ -31,6 +31,7 @@ from utils.messages.calls import (
     text_blocks,
     with_call_ids,
 )
+from utils.messages.marks import SHAPE, Shape
 from utils.messages.media.normal import with_normal_media
 from utils.messages.results import ToolProblem, dump_result
 from utils.messages.transcript import as_stand_in, stand_in
@@ -116,7 +117,9 @@ def cut_off_result(call_id: str, name: str) -> ToolMessage:
     problem = ToolProblem(
         error=OutcomeUnknown.code, message=CUT_OFF.format(tool=name), note=OutcomeUnknown.advice
     )
-    return interrupted_result(call_id, name).model_copy(update={"content": dump_result(problem)})
+    return interrupted_result(call_id, name).model_copy(
+        update={"content": dump_result(problem), "additional_kwargs": SHAPE.entry(Shape.PROBLEM)}
+    )
 
 
 def _synthetic_id(call_id: str) -> str:

@@ -7,15 +7,17 @@ may also return plain text, for which `parse_result` gives `None`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from utils.messages.marks import SHOWN_BEFORE
+from utils.messages.marks import PROBLEM, SHAPE, SHOWN_BEFORE, Shape
 
 if TYPE_CHECKING:
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import BaseMessage, ToolMessage
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Article(BaseModel):
@@ -82,8 +84,53 @@ class ToolProblem(BaseModel):
 Result = Articles | Items | Record | ToolProblem
 
 
+_SHAPES: Mapping[Shape, type[Articles | Items | Record | ToolProblem]] = {
+    Shape.ARTICLES: Articles,
+    Shape.ITEMS: Items,
+    Shape.RECORD: Record,
+    Shape.PROBLEM: ToolProblem,
+}
+
+
+def shape_of(result: Result) -> Shape:
+    """Which of the types a result is."""
+    return next(shape for shape, model in _SHAPES.items() if isinstance(result, model))
+
+
+def result_in(message: ToolMessage) -> Result | None:
+    """The result that a tool returned as one of the types; `None` for any other one, whatever its text looks like."""
+    shape = SHAPE.of(message)
+    return None if shape is None else _read(_SHAPES[shape], _text(message))
+
+
+def failure_in(message: ToolMessage) -> str | None:
+    """Why a call failed, in a sentence; `None` for a call that did not, whatever its text looks like."""
+    if (marked := PROBLEM.of(message)) is not None:
+        return marked.message
+    if message.status != "error" and SHAPE.of(message) is not Shape.PROBLEM:
+        return None
+    said = _read(ToolProblem, _text(message))
+    return said.message if said is not None else _text(message)
+
+
+def _text(message: ToolMessage) -> str:
+    from utils.messages.text import message_text
+
+    return message_text(message)
+
+
+def _read(model: type[Model], text: str) -> Model | None:
+    try:
+        return model.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
 def parse_result(text: str) -> Result | None:
-    """Parse a tool's text as one of the result types; `None` if it is none of them. Never raises."""
+    """Read a text as a model reads it, which sees nothing else: as the result type that it looks like, if any. Never raises.
+
+    Whoever has the message asks `result_in` and `failure_in`, which do not guess.
+    """
     if not text.lstrip().startswith("{"):
         return None
     try:

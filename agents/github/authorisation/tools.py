@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agents.github.refusal import NoArguments
-from utils.messages.repeatable import REPEATABLE
-from utils.messages.results import Record, dump_result
+from utils.messages.repeatable import CHANGES, REPEATABLE
+from utils.messages.results import Record
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -41,16 +41,16 @@ def forget_tool(sign_ins: SignIns, owner_of: Callable[[Any], str]) -> BaseTool:
 
     from utils.a2a_common.graph.plain_tool import PlainTool
 
-    async def call() -> str:
+    async def call() -> Record:
         owner = owner_of(get_runtime())  # LangChain hands no runtime to a tool without arguments
         gone = bool(owner) and await sign_ins.forget(owner)
         item = {"what": "your authorisation at GitHub", "state": "deleted" if gone else "not there"}
-        return dump_result(Record(kind="authorisation", item=item, note=_GONE if gone else _NONE))
+        return Record(kind="authorisation", item=item, note=_GONE if gone else _NONE)
 
     return PlainTool.from_function(
         coroutine=call,
         name=FORGET,
         description=DESCRIPTION,
         args_schema=NoArguments,
-        metadata={"examples": list(EXAMPLES), "changes": True, REPEATABLE: True},
+        metadata={"examples": list(EXAMPLES), CHANGES: True, REPEATABLE: True},
     )

@@ -15,7 +15,9 @@ from agents.github.changes.journal import Entry
 from agents.github.client import path_of
 from agents.github.tools.arguments import TOLD, RepositoryArguments
 from utils.auth.service_tokens import person_of
+from utils.messages import repeatable
 from utils.messages.repeatable import REPEATABLE
+from utils.messages.results import Result
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -96,13 +98,10 @@ class ChangeSpec(Generic[A]):
         from langgraph.types import interrupt
 
         from utils.a2a_common.graph.plain_tool import PlainTool
-        from utils.messages.results import dump_result
 
-        async def call(runtime: Any, **values: Any) -> str:
+        async def call(runtime: Any, **values: Any) -> Result:
             change = self.change(self.arguments.model_validate(values))
-            return dump_result(
-                await sender.run(change, entry_of(runtime, change), interrupt, asker_of(runtime))
-            )
+            return await sender.run(change, entry_of(runtime, change), interrupt, asker_of(runtime))
 
         call.__annotations__["runtime"] = ToolRuntime  # LangGraph injects the runtime by this annotation
         return PlainTool.from_function(
@@ -111,7 +110,11 @@ class ChangeSpec(Generic[A]):
             description=self.description,
             args_schema=self.arguments,
             told=TOLD,
-            metadata={"examples": list(self.examples), "changes": True, REPEATABLE: True},  # by the journal
+            metadata={
+                "examples": list(self.examples),
+                repeatable.CHANGES: True,
+                REPEATABLE: True,
+            },  # by the journal
         )
 
 

@@ -10,7 +10,7 @@ from agents.github.gh.allowed import ALLOWED, parse
 from agents.github.tools.arguments import TOLD, RepositoryArguments
 from agents.github.tools.joblog import JobLog
 from utils.messages.repeatable import READ_ONLY
-from utils.messages.results import Record, dump_result
+from utils.messages.results import Record
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -35,11 +35,11 @@ def gh_tool(gh: Gh) -> BaseTool:
     """The LangChain tool; its result is the JSON of a `Record`."""
     from utils.a2a_common.graph.plain_tool import PlainTool
 
-    async def call(**values: Any) -> str:
+    async def call(**values: Any) -> Record:
         args = RunGh.model_validate(values)
         arguments = parse(args.arguments)
         output = await gh.run(arguments, args.full_name)
-        return dump_result(record_of(arguments, output))
+        return record_of(arguments, output)
 
     commands = ", ".join(" ".join(words) for words in ALLOWED)
     return PlainTool.from_function(

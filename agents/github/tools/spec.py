@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from agents.github.client import GitHubClient
 from agents.github.tools.arguments import TOLD
-from utils.messages.repeatable import READ_ONLY
-from utils.messages.results import Result, dump_result
+from utils.messages.repeatable import CHANGES, READ_ONLY
+from utils.messages.results import Result
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
@@ -43,8 +43,8 @@ class ToolSpec(Generic[A]):
         """The LangChain tool that reads from `github`; its result is the JSON of a `Result`."""
         from utils.a2a_common.graph.plain_tool import PlainTool
 
-        async def call(**values: Any) -> str:
-            return dump_result(await self.run(github, self.arguments.model_validate(values)))
+        async def call(**values: Any) -> Result:
+            return await self.run(github, self.arguments.model_validate(values))
 
         return PlainTool.from_function(
             coroutine=call,
@@ -52,5 +52,5 @@ class ToolSpec(Generic[A]):
             description=self.description,
             args_schema=self.arguments,
             told=TOLD,
-            metadata={"examples": list(self.examples), "changes": self.changes, READ_ONLY: True},
+            metadata={"examples": list(self.examples), CHANGES: self.changes, READ_ONLY: True},
         )

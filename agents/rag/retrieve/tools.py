@@ -15,7 +15,7 @@ from agents.rag.settings import RagSettings
 from utils.a2a_common.graph.plain_tool import PlainTool
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.messages.repeatable import READ_ONLY
-from utils.messages.results import Articles, dump_result
+from utils.messages.results import Articles, Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,17 +36,17 @@ Source = Annotated[
 def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
     """The tools, on one library. Each result is the JSON of `utils.messages.results`."""
 
-    async def search(query: Query, runtime: ToolRuntime[AgentRequest], limit: Limit = None) -> str:
+    async def search(query: Query, runtime: ToolRuntime[AgentRequest], limit: Limit = None) -> Articles:
         had = searches_before(runtime.state["messages"], "search", runtime.tool_call_id)
         if had >= settings.max_searches:
-            return dump_result(Articles(articles=[], note=_ENOUGH.format(count=had)))
-        return dump_result(await library.search(query, limit or settings.search_limit))
+            return Articles(articles=[], note=_ENOUGH.format(count=had))
+        return await library.search(query, limit or settings.search_limit)
 
-    async def fetch_document(source: Source) -> str:
-        return dump_result(await library.document(source))
+    async def fetch_document(source: Source) -> Result:
+        return await library.document(source)
 
-    async def list_sources() -> str:
-        return dump_result(await library.sources())
+    async def list_sources() -> Result:
+        return await library.sources()
 
     return [
         _tool(search, "Search the documents by meaning and by words.", SEARCH),
@@ -55,7 +55,7 @@ def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
     ]
 
 
-def _tool(run: Callable[..., Awaitable[str]], description: str, examples: tuple[str, ...]) -> BaseTool:
+def _tool(run: Callable[..., Awaitable[Result]], description: str, examples: tuple[str, ...]) -> BaseTool:
     return PlainTool.from_function(
         coroutine=run, description=description, metadata={"examples": list(examples), READ_ONLY: True}
     )

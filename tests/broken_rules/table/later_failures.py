@@ -138,4 +138,25 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
         ),
     ),
+    Rule(
+        "fail-23",
+        "Whether a call failed is what was marked when it ended, and no reading of its text.",
+        (
+            broken(
+                "a text that looks like a failure is one",
+                "utils/messages/results.py::failure_in",
+                "SHAPE.of(message) is not Shape.PROBLEM",
+                "not message.text.startswith('{\"error\"')",
+                "tests/unit/delegation/test_synthesis.py::"
+                "test_a_result_that_only_looks_like_a_failure_is_what_the_agent_found",
+            ),
+            broken(
+                "a tool does not say what it returned",
+                "utils/a2a_common/graph/plain_tool.py::PlainTool.arun",
+                "return SHAPE.on(result, shape_of(said))",
+                "return result",
+                "tests/e2e/agents/test_row_files.py::test_the_offline_model_shows_the_rows_and_attaches_them",
+            ),
+        ),
+    ),
 )

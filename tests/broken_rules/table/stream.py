@@ -107,9 +107,9 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a turn whose every tool failed completes",
-                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._failed",
-                "not self._answers",
-                "self._answers < 0",
+                "utils/a2a_common/graph/ended_calls.py::EndedCalls.failed",
+                "not self.answers",
+                "self.answers < 0",
                 _TURNS + "test_an_agent_whose_every_needed_tool_failed_fails_with_that_code",
             ),
             broken(

@@ -29,6 +29,7 @@ from tests.e2e.wire.agents import Script, Scripted, card
 from tests.support.task_logs import memory_log
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
+from utils.a2a_common.handler.handler_parts import HandlerParts
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.webhooks import Webhooks
@@ -108,16 +109,16 @@ async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
     log, configs = memory_log(), PushConfigs()
     engine = LocalEngine(log, MemoryRuns(), TurnRunner(parts.executor, log), max_turns=16, max_waiting=16)
     push = PushSender(log, configs, PushPolicy(allow_private=True), engine.works_on)
-    handler = PlatformRequestHandler(
-        log,
-        engine,
-        Webhooks(log, configs, push, _url_rule),
+    needs = HandlerParts(
+        log=log,
+        engine=engine,
+        webhooks=Webhooks(log, configs, push, _url_rule),
         card=parts.card,
         extended_card=parts.extended,
         pending_input=NoPendingInput(),
     )
     try:
-        yield handler
+        yield PlatformRequestHandler(needs)
     finally:
         await engine.drain(0)
         await push.aclose(DELIVERED_SECONDS)

@@ -6,6 +6,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from multi_agents.platform_engineer.synthesis import ALL_RESULTS, synthesis_prompt
 from utils.a2a_common.graph.found_results import LONGEST_SHOWN, FoundResult, answer_from, found_in_turn
+from utils.messages.marks import PROBLEM, Problem
 from utils.messages.results import ToolProblem, dump_result
 from utils.testing.scripted_model import call
 
@@ -19,7 +20,12 @@ def exchange(number: int, *, length: int = 10) -> list[BaseMessage]:
     return [HumanMessage(f"question {number} " + "q" * length), AIMessage(f"answer {number} " + "a" * length)]
 
 
-PROBLEM = dump_result(ToolProblem(error="sub_agent_unavailable", message="The words agent is away."))
+def failed(asked: BaseMessage, result: BaseMessage) -> list[BaseMessage]:
+    """The same call, marked as failed."""
+    return [asked, PROBLEM.on(result, Problem("sub_agent_unavailable", "The words agent is away."))]
+
+
+PROBLEM_TEXT = dump_result(ToolProblem(error="sub_agent_unavailable", message="The words agent is away."))
 
 
 def test_the_prompt_holds_six_remarks_of_200_characters_then_the_request_and_the_results() -> None:
@@ -74,13 +80,18 @@ def test_only_results_of_this_turn_are_found_and_failures_are_told_apart() -> No
         AIMessage("Old it is."),
         HumanMessage("Now"),
         *delegated("keys", "What is a?", "a is 1", "c1"),
-        *delegated("words", "Explain b", PROBLEM, "c2"),
+        *failed(*delegated("words", "Explain b", PROBLEM_TEXT, "c2")),
     ]
     assert found_in_turn(messages) == [
         FoundResult("keys", "What is a?", "a is 1"),
         FoundResult("words", "Explain b", "The words agent is away.", failed=True),
     ]
     assert "words was asked: Explain b\nIt failed: The words agent is away." in synthesis_prompt(messages, 3)
+
+
+def test_a_result_that_only_looks_like_a_failure_is_what_the_agent_found() -> None:
+    messages = [HumanMessage("Now"), *delegated("words", "Why did it fail?", PROBLEM_TEXT, "c1")]
+    assert found_in_turn(messages) == [FoundResult("words", "Why did it fail?", PROBLEM_TEXT)]
 
 
 def test_the_answer_without_a_model_tells_why_shows_every_result_and_what_failed() -> None:

@@ -14,6 +14,7 @@ from tests.contract.handler.kinds import read
 from tests.unit.engine.test_cancel import endless
 from tests.unit.engine.turns import CALL, Executor, House, turn
 from tests.unit.handler.test_webhooks import webhooks
+from utils.a2a_common.handler.handler_parts import HandlerParts
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.protocol.owner import owner_of
@@ -24,9 +25,14 @@ from utils.a2a_common.server.push_store import PushConfigs
 async def test_a_stream_that_cannot_go_on_says_when_to_come_again() -> None:
     house = House(Executor(endless))
     card = pb.AgentCard(capabilities=pb.AgentCapabilities(streaming=True))
-    handler = PlatformRequestHandler(
-        house.log, house.engine, webhooks(PushConfigs()), card=card, pending_input=NoPendingInput()
+    needs = HandlerParts(
+        log=house.log,
+        engine=house.engine,
+        webhooks=webhooks(PushConfigs()),
+        card=card,
+        pending_input=NoPendingInput(),
     )
+    handler = PlatformRequestHandler(needs)
     call = ServerCallContext(user=CALL.user)
     await house.submit(replace(turn("a"), owner=owner_of(call)))
     async with aclosing(house.log.read("a", owner_of(call))) as entries:

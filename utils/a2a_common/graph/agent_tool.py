@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
 from weakref import WeakKeyDictionary
 
-from utils.a2a_common.graph.tool_result import result_text, usable
+from utils.a2a_common.graph.tool_result import shaped, usable
 from utils.a2a_common.graph.tool_thread import in_own_thread
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 from utils.messages.repeatable import CHANGES, READ_ONLY
@@ -174,7 +174,7 @@ class AgentTool:
                     self.approval, self.name, {name: values[name] for name in values if name not in injected}
                 )
             result = usable(await self._run(*args, **values))
-            return result if isinstance(result, Command | ToolMessage) else result_text(result, self.kind)
+            return result if isinstance(result, Command | ToolMessage) else shaped(result, self.kind)
 
         return run
 

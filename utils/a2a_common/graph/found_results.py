@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.context.rendering import full_text
 from utils.messages.marks import STOPPED_CALL
-from utils.messages.results import ToolProblem, parse_result
+from utils.messages.results import failure_in
 from utils.messages.transcript import active_index
 
 LONGEST_SHOWN = 10_000
@@ -61,11 +61,11 @@ def answer_from(found: Sequence[FoundResult], why: str) -> str:
 
 
 def _found(message: ToolMessage, asked: dict[str, str]) -> FoundResult:
-    text, source = full_text(message), str(message.name or "tool")
-    problem = parse_result(text)
-    if isinstance(problem, ToolProblem):
-        return FoundResult(source, asked.get(message.tool_call_id, ""), problem.message, failed=True)
-    return FoundResult(source, asked.get(message.tool_call_id, ""), text, failed=message.status == "error")
+    source, words = str(message.name or "tool"), asked.get(message.tool_call_id, "")
+    failure = failure_in(message)
+    if failure is not None:
+        return FoundResult(source, words, failure, failed=True)
+    return FoundResult(source, words, full_text(message))
 
 
 def _shown(found: FoundResult) -> str:

@@ -13,8 +13,7 @@ from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import ArtifactAdded, FileBytes
 from utils.messages.answer_form import wants_csv
 from utils.messages.csv_rows import csv_of
-from utils.messages.results import Items, parse_result
-from utils.messages.text import message_text
+from utils.messages.results import Items, result_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -40,7 +39,7 @@ class RowFiles(AgentMiddleware[Any, Any]):
         result = await handler(request)
         asked = request.runtime.context
         if isinstance(result, ToolMessage) and isinstance(asked, AgentRequest) and _wants_csv(asked):
-            found = parse_result(message_text(result))
+            found = result_in(result)
             if isinstance(found, Items) and found.items:
                 file = FileBytes(csv_of(found).encode(), _name(found.kind), CSV)
                 publish(ArtifactAdded([file], name=found.kind))

@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
+from utils.a2a_common.graph.ended_calls import EndedCalls
 from utils.a2a_common.graph.reasoning_stream import ReasoningStream
 from utils.a2a_common.protocol.parts import part_kept
 from utils.context.refusals import TurnRefused
-from utils.errors import ArgumentsRefused, OutcomeUnknown
 from utils.events import (
     AgentEvent,
     ArtifactAdded,
@@ -29,7 +29,7 @@ from utils.events import (
 from utils.llm.reply.answer_stream import AnswerStream, Shown
 from utils.llm.reply.form import plain_form
 from utils.llm.reply.thoughts import reasoning_of
-from utils.messages.marks import COST, ORIGIN, PARTIAL, PROBLEM, STOPPED_CALL, Problem
+from utils.messages.marks import COST, ORIGIN, PARTIAL
 from utils.messages.question import Question, asks_user
 from utils.messages.text import message_text
 from utils.resilience.ledger import Ledger
@@ -81,9 +81,7 @@ class StreamTranslator:
         self.ledger = Ledger()
         self._agent = agent
         self._usage: dict[str, Usage] = dict(used or {})
-        self._problems: list[Problem] = []
-        self._unknown: list[Problem] = []
-        self._answers = 0
+        self._calls = EndedCalls()
         self._text = ""
         self._restart = False
         self._answered = False
@@ -162,14 +160,14 @@ class StreamTranslator:
             if isinstance(message, AIMessage):
                 self._model_answered(message)
             elif isinstance(message, ToolMessage):
-                self._tool_answered(message)
+                self._calls.take(message)
         return sum((usage_of(each) for each in messages if isinstance(each, AIMessage)), Usage())
 
     def recall_unknown(self, messages: Sequence[BaseMessage]) -> None:
         """Take in the calls with an unknown outcome of the turns before the user's answer: the task still ends by them."""
         for message in messages:
             if isinstance(message, ToolMessage):
-                self._note_unknown(message)
+                self._calls.take_unknown(message)
 
     def repeat(self, answer: AIMessage, filled: Any = None) -> list[AgentEvent]:
         """The events of an answer that was counted already, and of the schema that it filled."""
@@ -190,7 +188,7 @@ class StreamTranslator:
         """The last events of the turn; the very last one ends it."""
         if self._usage:
             yield UsageReported(dict(self._usage))
-        if self._question is None and self._failed and self.said and _says_more(self._text, self._problems):
+        if self._question is None and self._calls.failed and self.said and self._calls.says_more(self._text):
             yield TextRestarted()
             yield TextDelta(self._text)
         yield self._end()
@@ -204,10 +202,12 @@ class StreamTranslator:
         if self._restart or (self._answered and self._text):
             self._restart = self._answered = False
             self._text = ""
-            if not self._failed:
+            if not self._calls.failed:
                 yield TextRestarted()
         self._text += shown.text
-        if not self._failed:  # such words wait for the end of the turn: they may say no more than it does
+        if (
+            not self._calls.failed
+        ):  # such words wait for the end of the turn: they may say no more than it does
             yield TextDelta(shown.text, origin)
 
     def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
@@ -225,7 +225,7 @@ class StreamTranslator:
                     yield from self._said(message)
                 self._model_answered(message)
             elif isinstance(message, ToolMessage):
-                self._tool_answered(message)
+                self._calls.take(message)
         if isinstance(update, Mapping) and update.get(STRUCTURED) is not None:
             yield from self._filled(update[STRUCTURED])
 
@@ -259,51 +259,14 @@ class StreamTranslator:
             bool(self._agents) and not message.tool_calls
         )  # the last agent's answer is the graph's
 
-    def _tool_answered(self, message: ToolMessage) -> None:
-        problem = PROBLEM.of(message)
-        self._note_unknown(message)
-        if problem and problem.fatal:
-            self._problems.append(problem)
-        elif problem and problem.code == ArgumentsRefused.code:
-            return  # nothing was run: neither a failure of the world nor an answer of it
-        elif not STOPPED_CALL.of(message):
-            self._answers += 1
-
-    def _note_unknown(self, message: ToolMessage) -> None:
-        problem = PROBLEM.of(message)
-        if problem and problem.code == OutcomeUnknown.code:
-            self._unknown.append(problem)
-
-    @property
-    def _failed(self) -> bool:
-        """Whether the turn fails unless another call succeeds: a call that it needed failed for good, and none succeeded."""
-        return bool(self._problems) and not self._answers and not self._unknown
-
     def _end(self) -> AgentEvent:
         if self._question is not None:
             return self._question
-        if (
-            self._unknown
-        ):  # whatever else was done: who reads the state alone must not take the change for made
-            return Failed(OutcomeUnknown.code, _sentences(self._unknown))
-        if self._failed:
-            again = all(problem.retryable for problem in self._problems)
-            return Failed(self._problems[0].code, _sentences(self._problems), retryable=again)
+        if (failure := self._calls.failure) is not None:
+            return failure
         if not self.said and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)
-
-
-def _sentences(problems: Sequence[Problem]) -> str:
-    """What several failed calls tell the user, each sentence once."""
-    return " ".join(dict.fromkeys(problem.message for problem in problems))
-
-
-def _says_more(text: str, problems: Sequence[Problem]) -> bool:
-    """Whether a model's words about failed calls say more than their own sentences."""
-    for problem in problems:
-        text = text.replace(problem.message, "")
-    return any(character.isalnum() for character in text)
 
 
 def _messages(update: Any) -> Sequence[BaseMessage]:

@@ -1,4 +1,4 @@
-"""Converts a function's return value to the text for the model. Pure."""
+"""Converts a function's return value to a result type, or to text for the model. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from utils.messages.characters import of_whole_characters
-from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result
+from utils.messages.results import Articles, Items, Record, Result, ToolProblem
 
 
 class UnusableResult(TypeError):
@@ -31,8 +31,8 @@ def usable(result: Any) -> Any:
     return result
 
 
-def result_text(value: Any, kind: str) -> str:
-    """The text of a tool's result.
+def shaped(value: Any, kind: str) -> Result | str:
+    """A tool's result as one of the result types, or as text.
 
     Args:
         value: A shape of `utils.messages.results`, rows, one thing, text, or a plain value.
@@ -48,13 +48,13 @@ def result_text(value: Any, kind: str) -> str:
         case None:
             return "Done."
         case Articles() | Items() | Record() | ToolProblem():
-            return dump_result(value)
+            return value
         case Mapping() | BaseModel():
-            return dump_result(Record(kind=kind, item=_fields(value)))
+            return Record(kind=kind, item=_fields(value))
         case Sequence() if all(_is_row(row) for row in value):
-            return dump_result(Items(kind=kind, items=[_fields(row) for row in value], total=len(value)))
+            return Items(kind=kind, items=[_fields(row) for row in value], total=len(value))
     if _is_row(value):
-        return dump_result(Record(kind=kind, item=_fields(value)))
+        return Record(kind=kind, item=_fields(value))
     return TypeAdapter(Any).dump_json(value).decode()
 
 

@@ -17,7 +17,7 @@ from utils.a2a_common.graph.stream_translator import usage_of
 from utils.context.rendering import full_text
 from utils.llm.prices import PRICES, Price, priced
 from utils.messages.marks import CALL_LIMIT, COST
-from utils.messages.results import ToolProblem, parse_result
+from utils.messages.results import failure_in
 from utils.messages.transcript import active_index, calls_this_turn
 from utils.resilience.budget import Budget, Meter, sentence
 
@@ -124,10 +124,7 @@ def found_so_far(messages: Sequence[BaseMessage], why: str) -> str:
 
 
 def _is_useful(message: ToolMessage) -> bool:
-    text = full_text(message)
-    return (
-        message.status != "error" and bool(text.strip()) and not isinstance(parse_result(text), ToolProblem)
-    )
+    return failure_in(message) is None and bool(full_text(message).strip())
 
 
 def _short(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
-from a2a.server.id_generator import IDGenerator, IDGeneratorContext, UUIDGenerator
+from a2a.server.id_generator import IDGeneratorContext
 from a2a.server.request_handlers import RequestHandler
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import (
@@ -19,23 +18,18 @@ from a2a.utils.errors import (
 )
 from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
 
-from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.handler import capabilities
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
-from utils.a2a_common.handler.callers import CallerLimits, principal_in
-from utils.a2a_common.handler.consent import Consent
-from utils.a2a_common.handler.disk_room import DiskRoom
+from utils.a2a_common.handler.callers import principal_in
+from utils.a2a_common.handler.handler_parts import HandlerParts
 from utils.a2a_common.handler.operation import CANCEL, operation
-from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
+from utils.a2a_common.handler.pending_input import PendingInputRouter
 from utils.a2a_common.handler.task_reader import TaskReader
 from utils.a2a_common.handler.webhook_pages import default_of
-from utils.a2a_common.handler.webhooks import Webhooks
-from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.version import LEGACY, version_of
 from utils.a2a_common.tasks.entries import Suspended
-from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.transitions import join_history
 from utils.a2a_common.tasks.turn import Turn, turn_of
@@ -78,59 +72,22 @@ class PlatformRequestHandler(RequestHandler):
     """The handler of one agent. It holds no state of a request: that is in the log.
 
     Args:
-        log: The tasks.
-        engine: Runs the turns.
-        webhooks: Their push notification configurations.
-        card: The public card, which says what the agent offers.
-        extended_card: What authenticated callers see.
-        pending_input: Decides about tasks that wait for their user.
-        consent: Decides who may approve.
-        answers: Answer messages of extensions, such as those that ask for conversations.
-        preparation: What the agent does about a message before its turn begins.
-        takes_files: Whether the agent reads parts that are neither text nor JSON objects.
-        limits: What one caller may ask for; anything when omitted.
-        room: How much room there is to store a message; any when omitted.
-        ids: Makes the ids of new conversations.
-        clock: Seconds since 1970.
+        parts: What it works with.
 
     Attributes:
-        card: The same.
-        limits: The same.
+        card: The public card.
+        limits: What one caller may ask for.
     """
 
-    def __init__(
-        self,
-        log: TaskLog,
-        engine: TurnEngine,
-        webhooks: Webhooks,
-        *,
-        card: pb.AgentCard,
-        pending_input: PendingInputPolicy,
-        extended_card: pb.AgentCard | None = None,
-        consent: Consent | None = None,
-        answers: Sequence[MessageAnswers] = (),
-        preparation: Preparation | None = None,
-        takes_files: bool = False,
-        limits: CallerLimits | None = None,
-        room: DiskRoom | None = None,
-        ids: IDGenerator | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self.limits = limits or CallerLimits()
-        self._log = log
-        self._engine = engine
-        self._webhooks = webhooks
-        self.card = card
-        self._extended_card = extended_card
-        self._tasks = TaskReader(log)
-        self._ids = ids or UUIDGenerator()
-        self._clock = clock
-        router = PendingInputRouter(log, engine, pending_input)
-        self._consent = consent or Consent()
-        self._answers = answers
-        self._preparation = preparation
-        self._room = room or DiskRoom()
-        self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
+    def __init__(self, parts: HandlerParts) -> None:
+        self.limits, self.card = parts.limits, parts.card
+        self._parts = parts
+        self._log, self._engine, self._webhooks = parts.log, parts.engine, parts.webhooks
+        self._tasks = TaskReader(parts.log)
+        router = PendingInputRouter(parts.log, parts.engine, parts.pending_input)
+        self._admission = Admission(
+            parts.log, parts.engine, router, parts.consent, card=parts.card, takes_files=parts.takes_files
+        )
 
     @operation("SendMessage")
     async def on_message_send(
@@ -152,7 +109,7 @@ class PlatformRequestHandler(RequestHandler):
                 except Suspended:
                     raise Draining(RESTART_SECONDS) from None
         whole = await self._tasks.snapshot(course.task_id, course.owner)
-        shown = self._consent.with_nonce(whole.task) if course.trusted else whole.task
+        shown = self._parts.consent.with_nonce(whole.task) if course.trusted else whole.task
         return apply_history_length(shown, params.configuration)
 
     @operation("SendStreamingMessage", announced=capabilities.streaming)
@@ -187,7 +144,7 @@ class PlatformRequestHandler(RequestHandler):
 
     async def _first_answer(self, message: pb.Message, call: ServerCallContext) -> pb.Message | None:
         """The first answer that an extension has; without one the message is for a turn."""
-        for each in self._answers:
+        for each in self._parts.answers:
             if (answer := await each.answer(message, call)) is not None:
                 return answer
         return None
@@ -216,9 +173,9 @@ class PlatformRequestHandler(RequestHandler):
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
                     return await self._again(params, admitted, call)
                 after, resumed = whole.sequence, whole.task
-            await self._room.check(params)
-            if self._preparation is not None:
-                await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
+            await self._parts.room.check(params)
+            if self._parts.preparation is not None:
+                await self._parts.preparation.prepare(admitted.task_id, principal_in(call), credential)
             turn = await self._submit(params, call, admitted, after)
             if resumed is not None:
                 resumed.ClearField("artifacts")  # up to 3 MB, which the caller was told before
@@ -239,8 +196,8 @@ class PlatformRequestHandler(RequestHandler):
         self, params: pb.SendMessageRequest, call: ServerCallContext, admitted: Admitted, after: int
     ) -> Turn:
         task_id = admitted.task_id
-        context_id = admitted.context_id or self._ids.generate(IDGeneratorContext(task_id=task_id))
-        now, asked = self._clock(), admitted.question
+        context_id = admitted.context_id or self._parts.ids.generate(IDGeneratorContext(task_id=task_id))
+        now, asked = self._parts.clock(), admitted.question
         turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=now, question=asked)
         await self._webhooks.check(params.configuration, task_id, call)
         accepting = asyncio.ensure_future(self._accept(turn, call, params.configuration, after))
@@ -287,7 +244,7 @@ class PlatformRequestHandler(RequestHandler):
                         if resumed is not None:
                             yield _taken_up(resumed, entry.event)
                             resumed = None
-                        yield self._consent.with_nonce(entry.event) if course.trusted else entry.event
+                        yield self._parts.consent.told(entry.event) if course.trusted else entry.event
                 except Suspended as suspended:
                     if not suspended.told:
                         raise Draining(RESTART_SECONDS) from None
@@ -363,9 +320,9 @@ class PlatformRequestHandler(RequestHandler):
     ) -> pb.AgentCard:
         """The extended card, for authenticated callers only, of an agent that announces one."""
         del params, context
-        if self._extended_card is None:
+        if self._parts.extended_card is None:
             raise ExtendedAgentCardNotConfiguredError
-        return self._extended_card
+        return self._parts.extended_card
 
 
 def _taken_up(task: pb.Task, first: Event) -> pb.Task:

@@ -25,6 +25,7 @@ from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.disk_room import DiskRoom
+from utils.a2a_common.handler.handler_parts import HandlerParts
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.webhooks import Webhooks
@@ -223,10 +224,10 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
     service.log.on_claim = push.follow
     room = DiskRoom(service.free_bytes, settings.disk_reserve_mb * 1024**2)
     rule = url_rule(allow_private=settings.push_allow_private)
-    handler = PlatformRequestHandler(
-        service.log,
-        engine,
-        Webhooks(service.log, service.push_configs, push, rule),
+    needs = HandlerParts(
+        log=service.log,
+        engine=engine,
+        webhooks=Webhooks(service.log, service.push_configs, push, rule),
         card=service.card,
         extended_card=service.extended_card,
         pending_input=service.pending_input,
@@ -237,7 +238,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         limits=_limits(service, settings),
         room=room,
     )
-    return Parts(handler, engine, push, room)
+    return Parts(PlatformRequestHandler(needs), engine, push, room)
 
 
 def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:

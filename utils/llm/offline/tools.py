@@ -9,6 +9,7 @@ from typing import Any
 
 from utils.llm.offline.entities import repository
 from utils.llm.offline.grammar import FORMS, LEXICON
+from utils.messages.repeatable import CHANGES
 from utils.messages.tool_examples import split_examples
 
 NAMES = {taken: frozenset(names.split()) for taken, names in LEXICON["parameters"].items()}
@@ -141,7 +142,7 @@ def payload(tool: Any) -> dict[str, Any]:
     function["description"], shown = split_examples(function.get("description", ""))
     converted["function"] = function
     converted["examples"] = [str(text) for text in metadata.get("examples", ())] or shown
-    converted["changes"] = bool(metadata.get("changes"))
+    converted["changes"] = bool(metadata.get(CHANGES))
     converted["summary"] = str(metadata.get("summary", ""))
     return converted
 
