@@ -244,7 +244,7 @@ class PlatformRequestHandler(RequestHandler):
                         if resumed is not None:
                             yield _taken_up(resumed, entry.event)
                             resumed = None
-                        yield self._parts.consent.told(entry.event) if course.trusted else entry.event
+                        yield self._parts.consent.with_nonce(entry.event) if course.trusted else entry.event
                 except Suspended as suspended:
                     if not suspended.told:
                         raise Draining(RESTART_SECONDS) from None
