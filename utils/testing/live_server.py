@@ -43,19 +43,21 @@ async def running(
         RuntimeError: The application did not start.
     """
     listener = listener or loopback_socket()
-    server = _quiet_server(app, http, https or {})
+    ending = asyncio.Event()
+    server = _quiet_server(app, ending, http, https or {})
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await _started(server, serving)
         yield f"{'https' if https else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
+        ending.set()
         with listener:
             await serving
 
 
 def _quiet_server(
-    app: ASGIApp, http: type[asyncio.Protocol] | None, https: Mapping[str, Any]
+    app: ASGIApp, ending: asyncio.Event, http: type[asyncio.Protocol] | None, https: Mapping[str, Any]
 ) -> uvicorn.Server:
     import uvicorn
 
@@ -65,6 +67,11 @@ def _quiet_server(
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
+
+        async def main_loop(self) -> None:
+            # uvicorn's own looks ten times a second whether it shall end
+            await self.on_tick(0)
+            await ending.wait()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             try:
