@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
 
-    from utils.a2a_common.server.app import AgentService
+    from utils.a2a_common.server.agent_service import AgentService
 
 
 UNBOUNDED = {"MAX_CONCURRENT_TURNS": "4096"}
@@ -41,7 +41,8 @@ async def ours(storage: str, stack: AsyncExitStack) -> Starlette:
     import utils.a2a_common  # noqa: F401 - first, since it sets the SDK's switch
     from benchmarks.wire_agent import CARD, Agent
     from tests.support.task_logs import memory_log, sqlite_log
-    from utils.a2a_common.server.app import AgentService, build_app
+    from utils.a2a_common.server.agent_service import AgentService
+    from utils.a2a_common.server.app import build_app
     from utils.settings import ServerSettings
 
     settings = ServerSettings.load(UNBOUNDED)
@@ -55,7 +56,7 @@ async def _over_postgres(url: str, stack: AsyncExitStack) -> AgentService:
     from benchmarks.wire_agent import CARD, Agent
     from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
     from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
-    from utils.a2a_common.server.app import AgentService
+    from utils.a2a_common.server.agent_service import AgentService
     from utils.a2a_common.server.database_command import further_tables
     from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
     from utils.a2a_common.tasks.log import TaskLog

@@ -21,7 +21,8 @@ from benchmarks.simulate.takeovers import Takeovers
 from benchmarks.simulate.webhooks import SharedHooks
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.engine.unfinished_turns import told_again
-from utils.a2a_common.server.app import PUSH_LOOK_SECONDS, AgentService
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import PUSH_LOOK_SECONDS
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import StorageError
 

@@ -21,7 +21,8 @@ from benchmarks.simulate.stored import stored_events
 from benchmarks.simulate.user import User
 from benchmarks.simulate.view import snapshot_of
 from benchmarks.simulate.webhooks import Receivers, SimulatedDelivery, StoredHooks, hook_table
-from utils.a2a_common.server.app import AgentService, Parts, assemble
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.assembly import Parts, assemble
 from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog

@@ -21,7 +21,8 @@ from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
 from utils.a2a_common.server.agent_app import agent_card
 from utils.a2a_common.server.agent_runtime import open_runtime
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.events import Usage
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

@@ -21,7 +21,8 @@ from tests.unit.tasks.faulty_store import FaultyStore
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.a2a_common.tasks.log import TaskLog
 from utils.events import AgentEvent, Completed, TextDelta, ToolStarted
 from utils.observability import catalogue

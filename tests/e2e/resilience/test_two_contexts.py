@@ -27,7 +27,8 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, USAGE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.events import Usage
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

@@ -17,7 +17,8 @@ from tests.e2e.web.threaded import in_thread
 from tests.e2e.wire.agents import card
 from tests.support.task_logs import memory_log
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 

@@ -26,7 +26,8 @@ from utils.a2a_common.protocol.extensions import (
     USAGE_EXTENSION,
 )
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.a2a_common.server.card import build_card
 from utils.events import (
     Activity,

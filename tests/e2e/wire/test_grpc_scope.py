@@ -21,7 +21,8 @@ from tests.e2e.wire.test_life_cycle import Gate
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import Wire
 from tests.support.task_logs import memory_log
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.errors import SettingsError
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

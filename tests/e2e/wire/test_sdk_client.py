@@ -24,7 +24,8 @@ from a2a.types.a2a_pb2 import (
 
 from tests.e2e.wire.agents import Scripted, card, echo
 from tests.support.task_logs import memory_log
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 

@@ -17,7 +17,8 @@ from starlette.middleware import Middleware
 from tests.e2e.wire.agents import Script, Scripted, card
 from tests.support.task_logs import memory_log
 from utils.a2a_common.protocol.readiness import Readiness
-from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.agent_service import AgentService
+from utils.a2a_common.server.app import build_app
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.runs import MemoryRuns, RunStore

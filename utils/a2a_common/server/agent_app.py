@@ -107,7 +107,8 @@ def version_of(agent_class: type[BaseLangGraphAgent]) -> str:
 def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
     """The application of an agent that is reached at `url`."""
     from utils.a2a_common.handler.consent import Consent
-    from utils.a2a_common.server.app import AgentService, build_app
+    from utils.a2a_common.server.agent_service import AgentService
+    from utils.a2a_common.server.app import build_app
     from utils.a2a_common.server.page_login import page_login
     from utils.a2a_common.tasks.log import TaskLog
     from utils.auth.authenticator import authenticator_for
