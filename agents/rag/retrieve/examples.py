@@ -60,7 +60,7 @@ FETCH_DOCUMENT = (
     "Open README.md",
     "Read docs/add-an-agent.md in full",
     "Give me the full text of the security document",
-    "Print the section docs/operations.md#backup",
+    "Print the section docs/backup.md#how-do-i-restore-a-backup",
     "Fetch the document https://example.com/handbook.html",
     "I want to read docs/operations.md from beginning to end",
 )
