@@ -64,7 +64,7 @@ def _reply(said: str, view: TurnView, sent: tuple[str, ...]) -> Reply:
         said,
         tuple((node.label, node.detail) for node in _called(view.nodes)),
         tuple(_calls(view.nodes)),
-        view.state or "",
+        str(view.state or ""),
         int(exit_code_of(view.state)),
         answer,
         tuple(dict.fromkeys(_SOURCE.findall(answer))),
