@@ -1,10 +1,14 @@
 """What the blind evaluation counts as an agent that was asked."""
 
+import yaml
+
 from multi_agents.cli.view.state import WAITED, Node, TurnView
 from tests.eval.blind.checks import verdicts
 from tests.eval.blind.facts import FACTS, facts, lacking, screen
 from tests.eval.blind.question import Question, Reply, Result, read_set
 from tests.eval.blind.service import _reply
+from utils.a2a_common.client.task_view import TaskView
+from utils.events import DelegationState
 
 
 def test_notes_of_the_activity_are_neither_agents_nor_tools():
@@ -19,6 +23,12 @@ def test_notes_of_the_activity_are_neither_agents_nor_tools():
     assert verdicts(Result(asked, (reply,))) == {
         "agent": True, "verbatim": True, "nothing_pretended": True, "tool": True
     }  # fmt: skip
+
+
+def test_a_result_can_be_written_as_yaml():
+    ended = TurnView(task=TaskView(heard=True, state=DelegationState.COMPLETED))
+    result = Result(Question("q", "docs", ("how?",), "", "rag", {}), (_reply("how?", ended, ()),))
+    assert yaml.safe_load(yaml.safe_dump(result.as_row()))["replies"][0]["state"] == "completed"
 
 
 def test_every_question_on_documents_has_its_facts_and_no_others_have():
