@@ -45,7 +45,7 @@ _ORDER = re.compile(
 """Begins with what can only be a verb, before its object: "Reboot the server", "email me"."""
 _THEN = re.compile(r"^(?:and\s+)?then\s+", re.IGNORECASE)
 _ALSO = re.compile(r"(?:and|also|plus)\b(?!\s+(?:if|when|while|once|since|because)\b)", re.IGNORECASE)
-"""Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?".
+"""Begins a sentence that asks one thing more, so that the sentence before it asked too, but for "That helps!": "Plug it in. And what does it see?".
 What only says when is no thing of its own: "and if I regret it, how …"."""
 _FEWEST_OF_A_QUESTION = 3
 _NAME = rf"(?!(?:{_COMMON})\b)[\w.-]{{0,80}}\w{{2}}"
@@ -88,7 +88,7 @@ def questions(text: str) -> list[str]:
     told: list[str] = []
     parts = (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence))
     for part in (_THEN.sub("", part) for part in parts):
-        if len(told) == 1 and _ALSO.match(part):
+        if len(told) == 1 and _ALSO.match(part) and not told[0].endswith("!"):
             found.append(told.pop())
         told.append(part)
         long_enough = len(part.split()) >= _FEWEST_OF_A_QUESTION + (not part.endswith("?"))

@@ -26,6 +26,10 @@ from utils.messages.sentences import aimed, alternatives, orders, questions, sen
             ["Plug our agent in, without code.", "And what does it see?"],
         ),
         (
+            "How do I run it? That helps a lot! And does my agent need an image?",
+            ["How do I run it?", "That helps a lot! And does my agent need an image?"],
+        ),
+        (
             "explain how it runs in Docker, and after that tell me which port it listens on",
             ["explain how it runs in Docker", "tell me which port it listens on"],
         ),
