@@ -8,6 +8,8 @@ from tests.eval.kinds.__main__ import as_text, joined, learn, measured, written
 from utils.embeddings.minilm import MiniLmEmbedder
 from utils.llm.offline import kinds
 from utils.llm.offline.kinds import RequestKind, kinds_of
+from utils.llm.offline.similarity import Similarity
+from utils.llm.offline.smalltalk import Talk, talk_of
 
 FEW = 5
 """Words of a sentence that two people may well write alike: "address already in use :8000"."""
@@ -38,6 +40,17 @@ def _told(text, embedder):
 )
 def test_a_request_is_told_by_what_it_means(embedder, text, kind):
     assert _told(text, embedder) is kind
+
+
+@pytest.mark.parametrize(
+    ("said", "talk"),
+    [
+        ("Good morning! I'll be trying you out for the next two weeks, nice to meet you :)", Talk.GREETING),
+        ("hi, gotta run, bye", Talk.BYE),
+    ],
+)
+def test_who_greets_and_says_no_goodbye_is_greeted(embedder, said, talk):
+    assert talk_of(said, Similarity(embedder)) is talk
 
 
 @pytest.mark.long

@@ -144,6 +144,8 @@ def test_dates_count_from_the_given_clock(text, since):
 
 
 def test_no_date_is_no_date_and_nonsense_is_not_one():
+    assert period("the label bug, I want to hand them out on Monday", NOW) == (None, None)
+    assert period("I want to see what was closed on Monday", NOW).since is not None
     assert period("the last 5 commits", NOW) == (None, None)
     assert period("since 2026-13-45", NOW).since is None
     assert str(period("between 2026-01-01 and before 2026-02-01", NOW).until)[:10] == "2026-02-01"

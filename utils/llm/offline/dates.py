@@ -23,7 +23,8 @@ class Period(NamedTuple):
 
 def period(text: str, now: datetime) -> Period:
     """The period that a sentence names. Relative dates count from `now`; an ISO date alone means since then."""
-    text = FORMS["of_a_year"].sub(_of_a_year, FORMS["start_of"].sub("", in_digits(text)))
+    text = FORMS["start_of"].sub("", FORMS["planned_day"].sub(" ", in_digits(text)))
+    text = FORMS["of_a_year"].sub(_of_a_year, text)
     text = FORMS["written"].sub(lambda match: _written(match, now), text)
     before = FORMS["before_date"].search(text)
     rest = FORMS["before_date"].sub(" ", text)

@@ -61,14 +61,15 @@ def small_talk(text: str) -> Talk | None:
 def talk_of(request: str, similarity: Similarity) -> Talk | None:
     """The kind of small talk that a whole request is; without an embedder its phrases alone tell."""
     said = without_prelude(request)
-    return small_talk(said) or small_talk(request) or _like_an_example(said, similarity)
+    told = small_talk(said) or small_talk(request)
+    return told or _like_an_example(said, similarity, greets=opens_with_a_greeting(request))
 
 
 def _phrases(text: str) -> list[str]:
     return [" ".join(each.split()) for each in _CUT.split(_NOT_SAID.sub(" ", text)) if each.strip()]
 
 
-def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
+def _like_an_example(text: str, similarity: Similarity, *, greets: bool) -> Talk | None:
     """By the nearest example, where a text names nothing that can be looked up."""
     reading = links_in_words(text)
     named = entities.repository(reading) or entities.numbers(reading) or entities.path(reading)
@@ -79,11 +80,13 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
         return None
     near = similarity.to_each(text, [example for _, example in _EXAMPLES])
     best = max(range(len(near)), key=near.__getitem__)
-    if near[best] >= LIKE:
-        return _EXAMPLES[best][0]
-    talks = kinds_of(text, similarity.embedder).get(RequestKind.TALK, 0.0) >= TALKS
-    told = Talk.GREETING if opens_with_a_greeting(text) else _EXAMPLES[best][0]
-    return told if talks else None
+    like = _EXAMPLES[best][0]
+    if near[best] < LIKE and kinds_of(text, similarity.embedder).get(RequestKind.TALK, 0.0) < TALKS:
+        return None
+    no_bye = like is Talk.BYE and Talk.BYE not in map(
+        small_talk, _phrases(text)
+    )  # "I'll try it for two weeks"
+    return Talk.GREETING if greets and (no_bye or near[best] < LIKE) else like
 
 
 def opens_with_a_greeting(text: str) -> bool:
