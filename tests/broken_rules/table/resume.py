@@ -135,6 +135,22 @@ RESUME: tuple[Rule, ...] = (
                 "test_the_question_of_an_agent_that_does_not_come_back_is_asked_again_and_can_be_answered_later",
             ),
             broken(
+                "a look that does not arrive counts as an answer that does not",
+                "utils/a2a_common/client/undelivered.py::of_a_look",
+                "never_taken(error)",
+                "False",
+                "tests/unit/client/test_lost_answers.py::"
+                "test_an_agent_that_does_not_show_its_task_any_more_is_not_said_to_have_taken_nothing",
+            ),
+            broken(
+                "an agent that lost its tasks has done nothing with an answer",
+                "utils/a2a_common/client/undelivered.py::is_forgotten",
+                "bool(message.task_id)",
+                "False",
+                "tests/unit/client/test_lost_answers.py::"
+                "test_an_agent_that_lost_its_tasks_after_it_took_an_answer_may_have_done_its_work",
+            ),
+            broken(
                 "an agent that was gone at the last look counts as gone without another one",
                 "utils/a2a_common/client/registry.py::SubAgentRegistry.is_back",
                 "return self._agents[name].reachable",

@@ -54,6 +54,13 @@ HTTP: dict[str, tuple[Any, ...]] = {
     "REST get": ("GET", "/rest/tasks/t", None, HEADERS),
     "REST list": ("GET", "/rest/tasks", None, HEADERS),
     "REST cancel": ("POST", "/rest/tasks/t:cancel", {}, HEADERS),
+    "REST subscribe": ("GET", "/rest/tasks/t:subscribe", None, HEADERS),
+    "REST webhooks": ("GET", "/rest/tasks/t/pushNotificationConfigs", None, HEADERS),
+    "REST webhook": ("GET", "/rest/tasks/t/pushNotificationConfigs/w", None, HEADERS),
+    "JSON-RPC webhook": rpc("GetTaskPushNotificationConfig", {"taskId": "t", "id": "w"}),
+    "JSON-RPC delete webhook": rpc("DeleteTaskPushNotificationConfig", {"taskId": "t", "id": "w"}),
+    "JSON-RPC 0.3 subscribe": rpc("tasks/resubscribe", {"id": "t"}, {}),
+    "JSON-RPC 0.3 webhooks": rpc("tasks/pushNotificationConfig/list", {"id": "t"}, {}),
     "REST 0.3 send": ("POST", "/rest/v1/message:send", OLD_REST, {}),
     "REST 0.3 stream": ("POST", "/rest/v1/message:stream", OLD_REST, {}),
     "REST 0.3 get": ("GET", "/rest/v1/tasks/t", None, {}),
@@ -127,9 +134,17 @@ async def test_over_grpc_each_operation_is_unavailable_and_tells_when_to_come_ag
             "get": now.GetTask(a2a_pb2.GetTaskRequest(id="t"), metadata=VERSION),
             "list": now.ListTasks(a2a_pb2.ListTasksRequest(), metadata=VERSION),
             "cancel": now.CancelTask(a2a_pb2.CancelTaskRequest(id="t"), metadata=VERSION),
+            "subscribe": now.SubscribeToTask(a2a_pb2.SubscribeToTaskRequest(id="t"), metadata=VERSION).read(),
+            "webhooks": now.ListTaskPushNotificationConfigs(
+                a2a_pb2.ListTaskPushNotificationConfigsRequest(task_id="t"), metadata=VERSION
+            ),
             "0.3 send": old.SendMessage(old_sent),
             "0.3 stream": old.SendStreamingMessage(old_sent).read(),
             "0.3 get": old.GetTask(a2a_v0_3_pb2.GetTaskRequest(name="tasks/t")),
+            "0.3 cancel": old.CancelTask(a2a_v0_3_pb2.CancelTaskRequest(name="tasks/t")),
+            "0.3 subscribe": old.TaskSubscription(
+                a2a_v0_3_pb2.TaskSubscriptionRequest(name="tasks/t")
+            ).read(),
         }
         told = {}
         for name, call in calls.items():

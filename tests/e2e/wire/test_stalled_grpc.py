@@ -91,6 +91,17 @@ async def test_a_stream_that_has_nothing_to_say_for_longer_goes_on() -> None:
     assert events[-1].status_update.status.state == a2a_pb2.TaskState.TASK_STATE_COMPLETED
 
 
+async def test_times_so_long_that_they_are_no_limit_are_taken() -> None:
+    async def short(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(a2a_pb2.TaskState.TASK_STATE_COMPLETED)
+
+    forever = {"GRPC_PORT": "0", "WRITE_TIMEOUT_SECONDS": "1e9", "HEADER_TIMEOUT_SECONDS": "1e9"}
+    async with serving(short, settings=forever) as wire, stub_of(wire) as stub:
+        events = [event async for event in stub.SendStreamingMessage(SENT, metadata=VERSION)]
+    assert events[-1].HasField("task") or events[-1].HasField("status_update")
+
+
 def frame(kind: int, flags: int, stream: int, body: bytes = b"") -> bytes:
     """A frame of HTTP/2."""
     return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + body

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,8 +31,10 @@ from utils.a2a_common.client.patience import Patience
 from utils.a2a_common.client.peer_errors import (
     ConnectionLost,
     OutcomeUnclear,
+    RequestRefused,
     UnusableAnswer,
     failure_of,
+    never_taken,
 )
 from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
 from utils.a2a_common.client.task_view import TaskView
@@ -190,10 +194,16 @@ async def test_an_answer_that_its_waiting_task_does_not_show_among_the_others_is
 
 
 class _Gone(httpx.AsyncHTTPTransport):
-    """Nobody is there any more after the first message, whose stream names the task and ends."""
+    """Nobody is there any more after the first message, whose stream names the task and ends; or what `looks` gives is."""
+
+    def __init__(self, looks: Callable[[httpx.Request], httpx.Response] | None = None) -> None:
+        super().__init__()
+        self._looks = looks
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if b"GetTask" in request.content or b"SubscribeToTask" in request.content:
+            if self._looks is not None:
+                return self._looks(request)
             raise httpx.ConnectError("nobody is there")
         response = await super().handle_async_request(request)
         if b"SendStreamingMessage" in request.content:
@@ -209,3 +219,69 @@ async def test_an_agent_that_is_gone_with_an_open_task_may_have_done_its_work(
 ) -> None:
     with pytest.raises(error):
         await told(Payer(extensions=extensions), transport=_Gone())
+
+
+def busy() -> Response:
+    """An agent that takes no request now, as while its database is away."""
+    return JSONResponse({}, 503, headers={"Retry-After": "0"})
+
+
+def _shows_busy(_request: httpx.Request) -> httpx.Response:
+    return httpx.Response(503, json={}, headers={"Retry-After": "0"})
+
+
+def _shows_page(_request: httpx.Request) -> httpx.Response:
+    return httpx.Response(404, text="<html>a gateway</html>")
+
+
+NOT_FOUND = {"code": -32001, "message": "Task not found"}
+
+
+def _has_forgotten(request: httpx.Request) -> httpx.Response:
+    asked = json.loads(request.content)
+    return httpx.Response(200, json={"jsonrpc": "2.0", "id": asked["id"], "error": NOT_FOUND})
+
+
+class Forgetful(Payer):
+    """It has lost its tasks."""
+
+    def _answer(self, asked: dict[str, Any]) -> Response:
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "error": NOT_FOUND})
+
+
+async def test_a_busy_agent_that_may_have_the_message_already_is_not_said_to_have_taken_nothing() -> None:
+    agent = Payer(cut, *[busy] * 99, extensions=OURS, looks=[busy] * 99)
+    with pytest.raises(ConnectionLost) as caught:
+        await told(agent, patience=replace(IMPATIENT, busy_seconds=0.3))
+    assert not never_taken(caught.value)
+
+
+@pytest.mark.parametrize("maybe_sent", [False, True])
+@pytest.mark.parametrize("looks", [None, _shows_busy, _shows_page], ids=["gone", "busy", "a page"])
+async def test_an_agent_that_does_not_show_its_task_any_more_is_not_said_to_have_taken_nothing(
+    looks: Any, *, maybe_sent: bool
+) -> None:
+    agent = Payer(extensions=OURS)
+    with pytest.raises(ConnectionLost) as caught:
+        await told(agent, transport=_Gone(looks), task_id="t1", maybe_sent=maybe_sent)
+    assert not never_taken(caught.value)
+
+
+async def test_an_agent_that_lost_its_tasks_after_it_took_an_answer_may_have_done_its_work() -> None:
+    with pytest.raises(OutcomeUnclear):
+        await told(Payer(extensions=OURS), transport=_Gone(_has_forgotten), task_id="t1")
+
+
+@pytest.mark.parametrize("maybe_sent", [False, True])
+async def test_an_agent_that_lost_its_tasks_and_may_have_taken_an_answer_before_may_have_done_its_work(
+    *, maybe_sent: bool
+) -> None:
+    lost = [] if maybe_sent else [cut]
+    with pytest.raises(OutcomeUnclear):
+        await told(Forgetful(*lost, extensions=OURS), task_id="t1", maybe_sent=maybe_sent)
+
+
+async def test_an_agent_that_has_lost_its_tasks_before_an_answer_came_says_so() -> None:
+    with pytest.raises(RequestRefused) as caught:
+        await told(Forgetful(extensions=OURS), task_id="t1")
+    assert caught.value.unknown_task

@@ -49,6 +49,7 @@ from utils.a2a_common.client.peer_errors import (
     never_taken,
 )
 from utils.a2a_common.client.peer_limits import MOST_EVENTS, PeerLimits
+from utils.a2a_common.client.undelivered import is_forgotten, of_a_look
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message, StreamResponse, Task
@@ -103,8 +104,10 @@ async def follow_message(
             async for event in events:
                 yield event
     except (*BROKEN, RequestRefused) as error:  # such as an agent that has lost the task
-        if connection.knows_repeated or isinstance(error, CredentialsRefused | NotAuthorised):
+        if isinstance(error, CredentialsRefused | NotAuthorised):
             raise
+        if connection.knows_repeated and not is_forgotten(error, message):
+            raise of_a_look(error) from error
         raise OutcomeUnclear(error) from error
 
 
@@ -152,7 +155,8 @@ class _Following:
                     yield event
             if self._found:
                 return
-        attempt, began, unsure = 0, self._clock(), None
+        attempt, began = 0, self._clock()
+        unsure: PeerError | None = None
         give_up, back_by = began + self._patience.busy_seconds, began + self._patience.restart_seconds
         while True:
             self._unread = None
@@ -164,10 +168,14 @@ class _Following:
                         yield event
             except AgentBusy as error:
                 if self._clock() + error.retry_after >= give_up:
-                    raise
+                    raise (unsure or error) from error
                 yield AgentAway(error.retry_after, busy=True)
                 await asyncio.sleep(error.retry_after)
                 continue
+            except RequestRefused as error:
+                if (unsure or maybe_sent) and is_forgotten(error, message):
+                    raise OutcomeUnclear(error) from error
+                raise
             except BROKEN as error:
                 lost: PeerError = error
             else:
@@ -181,9 +189,7 @@ class _Following:
             restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
             last = attempt >= self._patience.sends and not restarts
             if not never_taken(lost) and self._connection.knows_repeated:
-                unsure = (
-                    unsure or lost
-                )  # a later try that certainly does not arrive says nothing about this one
+                unsure = unsure or lost  # a later try that does not arrive says nothing about this one
             if last and never_taken(lost):
                 raise unsure or lost
             if restarts:
@@ -334,7 +340,7 @@ class _Following:
                         raise OutcomeUnclear(lost)
         except BROKEN as error:
             if self._connection.knows_repeated:
-                raise
+                raise of_a_look(error) from error
             raise OutcomeUnclear(lost or error) from error
 
     def _seen(self, look: Look) -> Iterator[PeerEvent]:

@@ -44,6 +44,8 @@ PING_PART = 0.75
 Who reads nothing at all does not, and is gone with its calls.
 """
 
+LONGEST_MILLISECONDS = 2**31 - 1
+
 UserOf = Callable[[Mapping[str, str]], User]
 """Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
 
@@ -103,11 +105,11 @@ def _options(max_body_bytes: int, handshake_seconds: float, write_seconds: float
         ("grpc.max_receive_message_length", max_body_bytes),
         ("grpc.max_metadata_size", METADATA_BYTES),
         ("grpc.absolute_max_metadata_size", 2 * METADATA_BYTES),
-        ("grpc.server_handshake_timeout_ms", round(1000 * handshake_seconds)),
+        ("grpc.server_handshake_timeout_ms", _milliseconds(handshake_seconds)),
         ("grpc.max_concurrent_streams", STREAMS),
         ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
-        ("grpc.keepalive_time_ms", round(1000 * write_seconds * PING_PART)),
-        ("grpc.keepalive_timeout_ms", round(1000 * write_seconds * (1 - PING_PART))),
+        ("grpc.keepalive_time_ms", _milliseconds(write_seconds * PING_PART)),
+        ("grpc.keepalive_timeout_ms", _milliseconds(write_seconds * (1 - PING_PART))),
     ]
 
 
@@ -124,6 +126,11 @@ def _interceptors(
 
         around.append(AuthInterceptor(authenticator))
     return [*around, ExtensionsInterceptor(card)]
+
+
+def _milliseconds(seconds: float) -> int:
+    """As gRPC takes them: 24 days and 20 hours at most, beyond which it does not start."""
+    return round(min(1000 * seconds, LONGEST_MILLISECONDS))
 
 
 async def start_grpc(

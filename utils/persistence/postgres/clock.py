@@ -12,17 +12,26 @@ LEAST_DIFFERENCE = 10.0
 class DatabaseClock:
     """Tells the time by this process' clock, corrected by what the database said last.
 
+    A clock that is set back since then is not followed: what is stored would seem old. A steady one alone would not do, since
+    it stands still while the machine sleeps.
+
     Args:
         own: This process' clock, in seconds since 1970.
+        steady: A monotonic clock, in seconds.
     """
 
-    def __init__(self, own: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, own: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+    ) -> None:
         self.own = own
+        self._steady = steady
         self._behind = 0.0
+        self._noted = own(), steady()
 
     def now(self) -> float:
         """Seconds since 1970."""
-        return self.own() + self._behind
+        then, since = self._noted
+        return max(self.own(), then + self._steady() - since) + self._behind
 
     def note(self, told: float, asked: float) -> None:
         """Take in what the database said; it did so at some moment since it was asked.
@@ -34,3 +43,4 @@ class DatabaseClock:
         least, most = told - self.own(), told - asked
         near = least <= LEAST_DIFFERENCE and most >= -LEAST_DIFFERENCE
         self._behind = 0.0 if near else (least + most) / 2
+        self._noted = self.own(), self._steady()
