@@ -48,6 +48,7 @@ from utils.messages.told import shortened
 from utils.messages.transcript import active_index, stand_in
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.process_wide import install
 
 log = structlog.get_logger(__name__)
 
@@ -114,6 +115,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         embed: Embed | None = None,
     ) -> None:
         super().__init__()
+        install()
         self.policy = policy
         self.counter = counter or MessageCounter()
         room = Room(int(policy.input_budget * _READ_SHARE), self.counter)

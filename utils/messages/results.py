@@ -84,6 +84,14 @@ class ToolProblem(BaseModel):
 Result = Articles | Items | Record | ToolProblem
 
 
+class ResultText(str):
+    """A result type as JSON that says which one it is: any other text only looks like one. Whatever is made of it, but itself, does not say."""
+
+    __slots__ = ("shape",)
+
+    shape: Shape
+
+
 _SHAPES: Mapping[Shape, type[Articles | Items | Record | ToolProblem]] = {
     Shape.ARTICLES: Articles,
     Shape.ITEMS: Items,
@@ -145,9 +153,11 @@ def parse_result(text: str) -> Result | None:
     return None
 
 
-def dump_result(result: Result) -> str:
+def dump_result(result: Result) -> ResultText:
     """A result as the compact JSON that a tool returns, without unset fields."""
-    return result.model_dump_json(exclude_none=True)
+    text = ResultText(result.model_dump_json(exclude_none=True))
+    text.shape = shape_of(result)
+    return text
 
 
 def shown_before(messages: Iterable[BaseMessage]) -> set[str]:

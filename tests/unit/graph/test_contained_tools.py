@@ -14,10 +14,13 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from structlog.testing import capture_logs
 
 from utils.a2a_common.graph import tool_thread
+from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.contained_tool import contained
+from utils.a2a_common.graph.plain_tool import PlainTool
 from utils.a2a_common.graph.tool_thread import MOST_LEFT, in_own_thread
 from utils.a2a_common.tasks.foreign_code import CodeExited, CodeRaised
 from utils.errors import ToolTimeout
+from utils.messages.results import Items, ToolProblem, dump_result, failure_in, result_in
 
 
 @tool
@@ -191,3 +194,94 @@ async def test_calls_that_hang_take_no_thread_from_others_until_there_are_too_ma
         while tool_thread._left:
             await asyncio.sleep(0.01)
     assert await in_own_thread("where", int, "7") == 7
+
+
+ROWS = Items(kind="incidents", items=[{"id": 1}])
+
+
+@tool
+async def written() -> str:
+    """List incidents, as JSON that was written of a result type."""
+    return dump_result(ROWS)
+
+
+@tool
+def written_in_a_thread() -> str:
+    """List incidents in a thread."""
+    return dump_result(ROWS)
+
+
+@tool
+async def returned() -> Items:
+    """List incidents, as the result type itself."""
+    return ROWS
+
+
+@agent_tool()
+async def written_by_an_agent() -> str:
+    """List incidents for an agent."""
+    return dump_result(ROWS)
+
+
+@agent_tool()
+async def returned_by_an_agent() -> Items:
+    """List incidents for an agent."""
+    return ROWS
+
+
+class Written(BaseTool):
+    name: str = "written_class"
+    description: str = "Lists incidents."
+
+    def _run(self) -> str:
+        return dump_result(ROWS)
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        written,
+        written_in_a_thread,
+        returned,
+        written_by_an_agent.build(),
+        returned_by_an_agent.build(),
+        Written(),
+    ],
+    ids=lambda listing: listing.name,
+)
+async def test_whatever_way_a_tool_gives_a_result_type_its_message_says_which_one_it_is(
+    listing: BaseTool,
+) -> None:
+    message = await contained(listing, "c1").ainvoke(
+        {"type": "tool_call", "id": "c1", "name": listing.name, "args": {}}
+    )
+    assert result_in(message) == ROWS
+    assert (message.text, type(message.content)) == (dump_result(ROWS), str)
+    assert (message.name, message.tool_call_id, message.artifact) == (listing.name, "c1", None)
+
+
+async def test_a_failure_that_a_tool_writes_is_one_and_json_of_its_own_is_not() -> None:
+    problem = ToolProblem(error="any", message="No.")
+
+    @tool
+    async def fails() -> str:
+        """Fail."""
+        return dump_result(problem)
+
+    @tool
+    async def quotes() -> str:
+        """Say what failed elsewhere."""
+        return str(dump_result(problem))
+
+    asked = {"type": "tool_call", "id": "c1", "args": {}}
+    assert failure_in(await contained(fails, "c1").ainvoke({**asked, "name": "fails"})) == "No."
+    assert failure_in(await contained(quotes, "c1").ainvoke({**asked, "name": "quotes"})) is None
+
+
+async def test_a_plain_tool_without_async_gives_its_result_outside_of_a_graph_too() -> None:
+    def rows() -> Items:
+        """List incidents."""
+        return ROWS
+
+    plain = PlainTool.from_function(func=rows)
+    assert plain.invoke({}) == await plain.ainvoke({}) == dump_result(ROWS)

@@ -58,3 +58,25 @@ def test_what_is_declared_after_an_install_is_changed_at_once(monkeypatch: pytes
     process_wide.declare("late", lambda: done.append("late"))
     process_wide.install()
     assert done == process_wide.declared() == ["early", "late"]
+
+
+MIDDLEWARE_ALONE = """
+from langchain_core.tracers.context import _configure_hooks
+from utils.a2a_common.graph.settings import AgentSettings
+from utils.context.factory import default_context_middleware
+from utils.persistence.artifacts import SqliteArtifactStore
+from utils.testing.scripted_model import ScriptedModel
+
+settings = AgentSettings.load({})
+store = SqliteArtifactStore("artifacts.db")  # opened by the first call, which there is none of
+default_context_middleware(settings.llm, settings.context, ScriptedModel(script=[]), store)
+print(*(hook[0].name for hook in _configure_hooks))
+"""
+
+
+@pytest.mark.processes
+def test_a_program_that_uses_the_context_middleware_alone_has_its_answers_measured() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MIDDLEWARE_ALONE], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert {"reported_usage", "context_usage"} <= set(done.stdout.split())

@@ -9,14 +9,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from langchain_core.callbacks import AsyncCallbackManagerForToolRun
-from langchain_core.messages import ToolMessage
+from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel
 
-from utils.messages.marks import SHAPE
-from utils.messages.results import Result, dump_result, shape_of
+from utils.messages.results import Result, dump_result
 
 _BOUNDS = ("minimum", "maximum", "minLength")
 
@@ -28,8 +26,7 @@ one, which is much of what building an agent with many tools costs."""
 class PlainTool(StructuredTool):
     """A structured tool with a plain schema. `args_schema` still decides which arguments it accepts.
 
-    Its function may return a type of `utils.messages.results`: the model gets it as JSON, and the message of the call says
-    which type it is.
+    Its function may return a type of `utils.messages.results`: whoever calls it gets that as JSON.
 
     Attributes:
         told: Names of arguments that the agent's system prompt explains, once for all its tools.
@@ -53,18 +50,14 @@ class PlainTool(StructuredTool):
         schema: Any = super().tool_call_schema
         return schema if isinstance(schema, dict) else schema.model_json_schema()
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Let each call hand on what it returned beside its text."""
-        super().model_post_init(context)
-        self.response_format = "content_and_artifact"
-
-    async def arun(self, *args: Any, **values: Any) -> Any:
-        """Run it: its text, or with the id of a call the message of the call."""
-        result = await super().arun(*args, **values)
-        if not (isinstance(result, ToolMessage) and isinstance(result.artifact, Result)):
-            return result
-        said, result.artifact = result.artifact, None  # the text has it all: nothing is stored twice
-        return SHAPE.on(result, shape_of(said))
+    def _run(
+        self,
+        *args: Any,
+        config: RunnableConfig,
+        run_manager: CallbackManagerForToolRun | None = None,
+        **values: Any,
+    ) -> Any:
+        return _written(super()._run(*args, config=config, run_manager=run_manager, **values))
 
     async def _arun(
         self,
@@ -72,9 +65,8 @@ class PlainTool(StructuredTool):
         config: RunnableConfig,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
         **values: Any,
-    ) -> tuple[Any, Result | None]:
-        result = await super()._arun(*args, config=config, run_manager=run_manager, **values)
-        return (dump_result(result), result) if isinstance(result, Result) else (result, None)
+    ) -> Any:
+        return _written(await super()._arun(*args, config=config, run_manager=run_manager, **values))
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
@@ -83,6 +75,10 @@ class PlainTool(StructuredTool):
         args, values = super()._to_args_and_kwargs(tool_input, tool_call_id)
         given: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
         return args, {**{name: given[name] for name in self._injected_args_keys if name in given}, **values}
+
+
+def _written(result: Any) -> Any:
+    return dump_result(result) if isinstance(result, Result) else result
 
 
 def plain_schema(schema: Mapping[str, Any], told: Collection[str] = ()) -> dict[str, Any]:

@@ -151,7 +151,8 @@ class ToolBoundary(AgentMiddleware):
     ) -> ToolMessage | Command[Any]:
         limit = None if _delegates(request) else self._timeout
         allowed = asyncio.timeout(limit)
-        check = ArgumentCheck(contained(request.tool)) if request.tool is not None else None
+        tool = request.tool and contained(request.tool, str(request.tool_call["id"]))
+        check = ArgumentCheck(tool) if tool is not None else None
         try:
             async with allowed:
                 result = await handler(request.override(tool=check.watched) if check else request)
