@@ -218,6 +218,7 @@ async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry
         async def rows(query: str) -> list[Any]:
             return await (await db.execute(query.encode())).fetchall()
 
+        await db.execute(b"LOCK TABLE runs IN EXCLUSIVE MODE")  # no turn begins meanwhile
         busy = {row[0] for row in await rows(BUSY)}
         plan = planned(heir, await rows(TASKS), busy, await rows(REMOTE))
         for each in [] if dry else planned_moves(plan, heir):
