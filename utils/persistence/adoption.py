@@ -8,7 +8,7 @@ the conversations still belong to the old owner, and the next run moves the rest
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from utils.persistence.owned_tables import (
     BY_CONTEXT,
     BY_TASK,
     BY_THREAD,
+    HELD,
     PEOPLE,
     REMOTE,
     TASKS,
@@ -92,7 +93,13 @@ class Plan:
     elsewhere: ContextsElsewhere
 
 
-def planned(heir: Heir, tasks: Sequence[TaskKey], busy: set[str], remote: Sequence[RemoteKey] = ()) -> Plan:
+def planned(
+    heir: Heir,
+    tasks: Sequence[TaskKey],
+    busy: set[str],
+    remote: Sequence[RemoteKey] = (),
+    held: Collection[str] = (),
+) -> Plan:
     """Which conversations are moved. Pure.
 
     Args:
@@ -100,9 +107,16 @@ def planned(heir: Heir, tasks: Sequence[TaskKey], busy: set[str], remote: Sequen
         tasks: All tasks: id, context id and owner.
         busy: Ids of tasks with a turn that has not ended.
         remote: Conversations at other agents: thread, agent and context id there.
+        held: Threads with checkpoints. One of the new owner may have no task any more; another conversation is not mixed
+            with it. Where the one before has none, an earlier run has moved them.
     """
     owned = [(task, context) for task, context, owner in tasks if owner == heir.before and heir.gets(context)]
     taken = {context for _, context, owner in tasks if owner == heir.after}
+    taken |= {
+        context
+        for _, context in owned
+        if all(heir.thread_of(owner, context) in held for owner in (heir.before, heir.after))
+    }
     stay = {context for task, context in owned if context in taken or task in busy}
     moved: dict[str, list[str]] = {}
     for task, context in owned:
@@ -182,7 +196,8 @@ def adopt_in_files(home: Path, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     tasks = rows_in(home / StoreFile.TASKS, "tasks", TASKS)
     busy = rows_in(home / StoreFile.RUNS, "runs", BUSY)
     remote = rows_in(home / StoreFile.CONTEXTS, "remote_contexts", REMOTE)
-    plan = planned(heir, tasks, {row[0] for row in busy}, remote)
+    held = {thread for (thread,) in rows_in(home / StoreFile.CHECKPOINTS, "checkpoints", HELD)}
+    plan = planned(heir, tasks, {row[0] for row in busy}, remote, held)
     by_file: dict[str, list[Move]] = {}
     for each in [] if dry else planned_moves(plan, heir):
         by_file.setdefault(each.table.file, []).append(each)
@@ -218,8 +233,10 @@ async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry
         async def rows(query: str) -> list[Any]:
             return await (await db.execute(query.encode())).fetchall()
 
+        await db.execute(b"LOCK TABLE runs IN EXCLUSIVE MODE")  # no turn begins meanwhile
         busy = {row[0] for row in await rows(BUSY)}
-        plan = planned(heir, await rows(TASKS), busy, await rows(REMOTE))
+        held = {row[0] for row in await rows(HELD)}
+        plan = planned(heir, await rows(TASKS), busy, await rows(REMOTE), held)
         for each in [] if dry else planned_moves(plan, heir):
             if name := each.table.shared:
                 for column in _encrypted(each, shared=True):

@@ -51,6 +51,7 @@ RemoteKey = tuple[str, str, str]
 
 TASKS = "SELECT id, context_id, owner FROM tasks"
 BUSY = "SELECT task_id FROM runs"
+HELD = "SELECT DISTINCT thread_id FROM checkpoints"
 REMOTE = "SELECT thread_id, agent, context_id FROM remote_contexts"
 
 

@@ -34,6 +34,7 @@ class Room:
 
     def __init__(self, storage: Place, codec: Codec = PLAIN) -> None:
         self.storage = storage
+        self.codec = codec
         self.stores = stores_in(storage.home, storage.pool, codec)
 
     async def rows(self, query: str) -> list[Any]:

@@ -65,8 +65,11 @@ def meaning(error: BaseException | None) -> StorageError:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the server cannot be reached, or ended the connection (class 57P: it stops, starts or crashed)."""
-    if isinstance(error, PoolTimeout | OSError):
+    """Whether the server cannot be reached, or ended the connection (class 57P: it stops, starts or crashed).
+
+    It also ends that of a process that stood still within a transaction, which is not stored then.
+    """
+    if isinstance(error, PoolTimeout | OSError | psycopg.errors.IdleInTransactionSessionTimeout):
         return True
     if not isinstance(error, psycopg.OperationalError):
         return False

@@ -167,12 +167,16 @@ class PostgresPool:
     async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
         """Let a connection look for tables in the agent's schema, and wait for a lock no longer than one waits for the server.
 
+        Whoever had to wait for a lock has to see what was stored meanwhile, whatever the database is set to for all who use it.
+
         Args:
             connection: The connection.
             wait_seconds: How long it waits instead; 0 for as long as it takes.
         """
         seconds = self.wait_seconds if wait_seconds is None else wait_seconds
-        settings = sql.SQL("SET search_path TO {}; SET lock_timeout TO {}")
+        settings = sql.SQL(
+            "SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'"
+        )
         milliseconds = math.ceil(seconds * 1000)
         await connection.execute(settings.format(sql.Identifier(self.schema), sql.Literal(milliseconds)))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.stored_messages import SALT, Shelf, names
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
     from utils.encryption.codec import Codec
     from utils.persistence.postgres.pool import Connection
 
+LONGEST_PAUSE = "30s"
+"""How long one who holds the lock may do nothing with its transaction: a process that stands still must not hold up the others."""
+
+_LOCK = "SELECT set_config('idle_in_transaction_session_timeout', %s, true), pg_advisory_xact_lock(%s)"
 _STORED = "SELECT digest, CASE digest WHEN %s THEN body END FROM conversation_messages WHERE thread_id = %s"
 _BODIES = "SELECT digest, body FROM conversation_messages WHERE thread_id = %s"
 _PUT = "INSERT INTO conversation_messages VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
@@ -45,19 +51,19 @@ class PostgresMessages:
         await self._lock(db, thread_id)
         stored = dict(await _rows(db, _STORED, (SALT, thread_id)))
         closed = stored.pop(SALT, None)
-        place = places.message(thread_id, SALT)
-        salt = None if closed is None else self._codec.decrypt(bytes(closed), place)
+        salt = None if closed is None else self._open(thread_id, SALT, closed)
         return Shelf(salt, stored)
 
     async def to_read(self, db: Connection, thread_id: str) -> Shelf:
         """The messages of a conversation, as they are while the transaction begins, as all that it reads then."""
         await db.execute(b"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        bodies = dict(await _rows(db, _BODIES, (thread_id,)))
+        closed = dict(await _rows(db, _BODIES, (thread_id,)))
+        opened = await asyncio.to_thread(self._opened, thread_id, closed)  # LangGraph reads on the loop
 
         def body(digest: str) -> bytes | None:
-            stored = bodies.get(digest)
-            place = places.message(thread_id, digest)
-            return None if stored is None else self._codec.decrypt(bytes(stored), place)
+            if digest in closed:
+                return self._open(thread_id, digest, closed[digest])
+            return opened.get(digest)
 
         return Shelf(body=body)
 
@@ -82,6 +88,18 @@ class PostgresMessages:
         await self._lock(db, thread_id)
         await db.execute(_DELETE.encode(), (thread_id,))
 
+    def _opened(self, thread_id: str, closed: dict[str, bytes]) -> dict[str, bytes]:
+        """Take what can be read, and leave the others to whoever needs them, who is told why they cannot be read."""
+        found: dict[str, bytes] = {}
+        for digest in list(closed):
+            with suppress(StorageUnreadable):
+                found[digest] = self._open(thread_id, digest, closed[digest])
+                del closed[digest]
+        return found
+
+    def _open(self, thread_id: str, digest: str, stored: bytes) -> bytes:
+        return self._codec.decrypt(bytes(stored), places.message(thread_id, digest))
+
     def _closed(self, thread_id: str, shelf: Shelf) -> list[tuple[str, str, bytes]]:
         return [
             (thread_id, digest, self._codec.encrypt(body, places.message(thread_id, digest)))
@@ -91,7 +109,7 @@ class PostgresMessages:
     async def _lock(self, db: Connection, thread_id: str) -> None:
         """Hold the lock of a conversation's messages until the transaction ends."""
         number = lock_number(self._schema, "conversation_messages", thread_id)
-        await db.execute(b"SELECT pg_advisory_xact_lock(%s)", (number,))
+        await db.execute(_LOCK.encode(), (LONGEST_PAUSE, number))
 
 
 async def _rows(db: Connection, query: str, values: tuple[str, ...]) -> list[Any]:
