@@ -157,18 +157,20 @@ def serve(
 @app.command(
     rich_help_panel=Panel.DATA,
     epilog=ending(
-        codes="1 if a document was skipped.", example="ingest ./handbook https://example.com/runbook.html"
+        codes="1 if a document was skipped or is not there.",
+        example="ingest ./handbook https://example.com/runbook.html",
     ),
 )
 def ingest(
     sources: Annotated[list[str], typer.Argument(metavar="PATH|URL…", help="Files, folders and addresses.")],
+    remove: Annotated[bool, typer.Option("--remove", help="Take them out of the index instead.")] = False,
     agents_file: AgentsFile = None,
 ) -> None:
-    """Read documents into the index of the RAG agent."""
+    """Read documents into the index of the RAG agent, or take them out."""
     from multi_agents.cli.commands.ingest import ingest as command
     from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(sources, agents_file or AGENTS_FILE))
+    raise typer.Exit(command(sources, agents_file or AGENTS_FILE, remove=remove))
 
 
 @agents.callback()

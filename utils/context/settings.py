@@ -82,10 +82,8 @@ class ContextSettings(EnvSettings):
         alias="CONTEXT_SUMMARISE_AT",
         gt=0,
         le=1,
-        description="Share of the input budget at which the conversation is summarised; the policy's value when unset. A "
-        "model writes the summary after an answer, and already from 0.8 of this share if another turn of the "
-        "same size would not fit. Without a model for summaries an extract is made before a turn at this "
-        "share; the offline model with the policy standard makes it only when the budget is full.",
+        description="Share of the input budget at which the conversation is summarised; the policy's value when unset. "
+        "docs/context.md says when a summary is written earlier.",
     )
     topic_at: float | None = Field(
         None,

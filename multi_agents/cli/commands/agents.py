@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from multi_agents.cli.console import print_json
+from multi_agents.cli.console import print_json, say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
 from multi_agents.cli.service.agents import AgentTarget, known_targets, look_at_all
+from multi_agents.cli.service.local import running_service
 from multi_agents.cli.view.agents import print_agents
+
+NOT_OURS = "No service of `chat` or `up` runs here. These are the configured addresses: what answers there was started in another way."
 
 
 def agents(url: str | None, *, as_json: bool) -> ExitCode:
@@ -21,5 +24,7 @@ async def _agents(url: str | None, *, as_json: bool) -> ExitCode:
     if as_json:
         print_json([asdict(row) for row in rows])
     else:
+        if url is None and running_service() is None:
+            say(NOT_OURS)
         print_agents(rows)
     return ExitCode.OK if any(row.health != "down" for row in rows) else ExitCode.UNREACHABLE

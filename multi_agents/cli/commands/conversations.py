@@ -33,7 +33,7 @@ from utils.whole_file import is_full, not_written, write_new
 Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
 WHAT_GOES = (
-    "This deletes the conversation {} ({} requests): requests, answers, files and what the agent remembers of it, here and at "
+    "This deletes the conversation {} ({}): requests, answers, files and what the agent remembers of it, here and at "
     "your own agents that worked on it. Agents of others keep what they received. This cannot be undone."
 )
 
@@ -59,10 +59,13 @@ def list_conversations(url: str | None, token: str, *, as_json: bool) -> ExitCod
 
 def row(one: Mapping[str, Any]) -> str:
     """A line for one conversation. Pure."""
-    number = int(one.get("tasks") or 0)
-    count = "1 request" if number == 1 else f"{number} requests"
     said = one_line(str(one.get("title") or one.get("request") or ""), 80)
-    return f"{one.get('contextId')}  {str(one.get('updatedAt'))[:16].replace('T', ' ')}  {count}  {said}"
+    return f"{one.get('contextId')}  {str(one.get('updatedAt'))[:16].replace('T', ' ')}  {_requests(one)}  {said}"
+
+
+def _requests(one: Mapping[str, Any]) -> str:
+    number = int(one.get("tasks") or 0)
+    return "1 request" if number == 1 else f"{number} requests"
 
 
 def show_conversation(url: str | None, token: str, which: str, *, as_json: bool) -> ExitCode:
@@ -98,7 +101,8 @@ def export_conversation(url: str | None, token: str, which: str, file: Path | No
             if is_full(error):
                 raise not_written(file, error) from error
             raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
-        say(f"{len(whole['tasks'])} requests were written to {file}.")
+        written = len(whole["tasks"])
+        say(f"{'1 request was' if written == 1 else f'{written} requests were'} written to {file}.")
         return ExitCode.OK
 
     return _with_peer(url, token, work, as_json=False)
@@ -113,7 +117,7 @@ def delete_conversation(
         one = await chosen(peer, which)
         context_id = str(one["contextId"])
         if not yes:
-            say(WHAT_GOES.format(context_id, int(one.get("tasks") or 0)))
+            say(WHAT_GOES.format(context_id, _requests(one)))
             if not sys.stdin.isatty():
                 raise UsageError(UNASKED.format("delete"))
             if not typer.confirm("Delete it?", err=True):

@@ -18,20 +18,21 @@ from utils.settings import process_environment
 MODULE = "agents.rag"
 
 
-def ingest(sources: Sequence[str], agents_file: Path) -> int:
+def ingest(sources: Sequence[str], agents_file: Path, *, remove: bool) -> int:
     """Run the program and give its exit code."""
     codes: list[int] = []
-    ended = run(_ingest(sources, agents_file, codes))
+    arguments = ["--remove", *sources] if remove else sources
+    ended = run(_ingest(arguments, agents_file, codes))
     return codes[0] if codes else ended
 
 
-async def _ingest(sources: Sequence[str], agents_file: Path, codes: list[int]) -> ExitCode:
+async def _ingest(arguments: Sequence[str], agents_file: Path, codes: list[int]) -> ExitCode:
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
     for own in own_settings(agents_file, environ):  # it searches the index with the settings that write it
         if own.module == MODULE:
             environ = own.over(environ)
     environ["PYTHONPATH"] = module_path(environ)
-    command = (sys.executable, "-P", "-m", MODULE, "ingest", *sources)
+    command = (sys.executable, "-P", "-m", MODULE, "ingest", *arguments)
     with watch_interrupts():  # Ctrl-C reaches the program too; this process waits for it to finish tidily
         process = await asyncio.create_subprocess_exec(*command, env=environ)
         try:

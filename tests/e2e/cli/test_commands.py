@@ -41,6 +41,15 @@ async def test_agents_that_do_not_answer_are_rows_and_none_at_all_exits_3(tmp_pa
     assert "No agent answers at http://127.0.0.1:9" in rows["a"]["detail"]
 
 
+async def test_without_a_service_of_ours_an_agent_that_answers_is_said_to_be_started_in_another_way(tmp_path):
+    async with serve(ScriptedAgent(asking)) as url:
+        without = await run("agents", home=tmp_path, SUB_AGENTS=f"a={url}")
+        named = await run("agents", "--url", url, home=tmp_path)
+    assert "ready" in without.out
+    assert "was started in another way" in " ".join(without.err.split())
+    assert named.err == ""
+
+
 @pytest.mark.long
 async def test_tasks_can_be_listed_shown_followed_and_canceled(tmp_path):
     agent = ScriptedAgent(asking)

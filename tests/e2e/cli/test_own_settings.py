@@ -163,3 +163,9 @@ async def test_documents_are_ingested_with_the_settings_of_the_rag_agent(tmp_pat
     done = await run(*arguments, home=tmp_path)
     assert done.code == 0, done.err
     assert "documents are searched by words only" in done.out
+    assert "1 added" in done.out
+
+    done = await run(*arguments, "--remove", home=tmp_path)
+    assert done.code == 0, done.err
+    assert "1 removed" in done.out
+    assert (await run(*arguments, "--remove", home=tmp_path)).code == 1

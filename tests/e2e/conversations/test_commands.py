@@ -35,6 +35,7 @@ async def test_a_person_finds_exports_and_deletes_a_conversation(tmp_path: Path)
             assert await screen.ends() == 0
         assert json.loads((mine / "mine.json").read_text())["tasks"][0]["contextId"] == context_id
         async with terminal("conversations", "delete", context_id[:8], *url, home=mine) as screen:
+            await screen.shows(f"{context_id} (1 request):")
             await screen.shows("Delete it?")
             screen.type("n\n")
             assert await screen.ends() == 0
