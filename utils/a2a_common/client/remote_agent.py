@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.client.abandoned import cancel_unfinished
-from utils.a2a_common.client.delegation_failures import QuestionGone
+from utils.a2a_common.client.delegation_failures import AnswerUndelivered, QuestionGone
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.long_questions import check_whole
@@ -28,6 +28,7 @@ from utils.a2a_common.client.peer_errors import (
     UnusableAnswer,
     detail_of,
     failure_of,
+    never_taken,
 )
 from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
 from utils.a2a_common.client.sentences import (
@@ -38,7 +39,7 @@ from utils.a2a_common.client.sentences import (
 )
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.client.unclear import is_away
-from utils.a2a_common.client.undelivered import is_undelivered
+from utils.a2a_common.client.undelivered import not_delivered
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.cancellation import end_tasks
@@ -46,6 +47,7 @@ from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
     ProtocolViolation,
+    SubAgentUnavailable,
 )
 from utils.events import (
     DelegationFinished,
@@ -126,8 +128,9 @@ class RemoteAgent:
             The task in state completed, input-required or auth-required.
 
         Raises:
-            SubAgentUnavailable: The agent cannot be reached. A task whose question was to be answered still waits for its answer
-                if that was not delivered (`is_undelivered`).
+            SubAgentUnavailable: The agent cannot be reached.
+            AnswerUndelivered: The same, and the task still waits for the answer that the message is.
+            DelegationUnclear: The agent may have taken the message, and does not tell what came of it.
             QuestionGone: The task that the message answers was deleted at the agent.
             SubAgentRefused: The agent does not accept the message.
             PeerLimitExceeded: It asks for an approval that cannot be shown whole; the task was canceled.
@@ -157,8 +160,8 @@ class RemoteAgent:
             late = DelegationFailed(text, code="deadline_exceeded", retryable=True)
             raise _quoting(late, task) from error
         except (PeerError, ProtocolViolation) as error:
-            failure = self._failure(error, answers=bool(call.task_id))
-            stopped = waits = is_undelivered(call, failure, error)
+            failure = self._failure(error, call)
+            stopped = waits = isinstance(failure, AnswerUndelivered)
             raise failure from error
         finally:
             if not finished and not stopped:
@@ -203,10 +206,10 @@ class RemoteAgent:
     def _note_unread(self, error: UnusableAnswer) -> None:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
-    def _failure(self, error: PeerError | ProtocolViolation, *, answers: bool) -> DelegationFailed:
+    def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
-        if answers and isinstance(error, RequestRefused) and error.unknown_task:
+        if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
             log.warning("delegation.question_gone", agent=self._name)
             return QuestionGone(SUB_AGENT_FORGOT.format(agent=self._name))
         failure = failure_of(self._name, error)
@@ -215,6 +218,8 @@ class RemoteAgent:
         else:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
+        if call.task_id and isinstance(failure, SubAgentUnavailable) and never_taken(error):
+            return not_delivered(self._name, call, failure)
         return failure
 
     def _checked(self, task: TaskView) -> TaskView:
