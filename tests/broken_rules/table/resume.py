@@ -148,7 +148,7 @@ RESUME: tuple[Rule, ...] = (
                 "bool(message.task_id)",
                 "False",
                 "tests/unit/client/test_lost_answers.py::"
-                "test_an_agent_that_lost_its_tasks_after_it_took_an_answer_may_have_done_its_work",
+                "test_an_agent_that_lost_its_tasks_and_may_have_taken_an_answer_before_may_have_done_its_work",
             ),
             broken(
                 "an agent that was gone at the last look counts as gone without another one",
