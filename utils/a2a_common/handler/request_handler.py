@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
@@ -129,13 +129,16 @@ class PlatformRequestHandler(RequestHandler):
             yield answer
             return
         course = await self._begin(params, context)
-        with perhaps_taken(course.task_id):
-            async with aclosing(self._events(course)) as events:
+        task_id, told = course.task_id, self._events(course)
+        del course  # with the whole task that it may begin with
+        with perhaps_taken(task_id):
+            async with aclosing(told) as events:
                 async for event in events:
                     if isinstance(event, pb.Task):
                         yield apply_history_length(event, params.configuration)
                     else:
                         yield event
+                    del event
 
     @operation("SubscribeToTask", announced=capabilities.streaming)
     async def on_subscribe_to_task(
@@ -150,6 +153,7 @@ class PlatformRequestHandler(RequestHandler):
         async with aclosing(self._events(await self._as_it_is(params.id, owner))) as events:
             async for event in events:
                 yield event
+                del event
 
     async def _first_answer(self, message: pb.Message, call: ServerCallContext) -> pb.Message | None:
         """The first answer that an extension has; without one the message is for a turn."""
@@ -243,8 +247,12 @@ class PlatformRequestHandler(RequestHandler):
             Draining: It does, and no event says that the caller may subscribe again.
         """
         with held(catalogue.STREAMS):
-            if course.task is not None:
-                yield course.task
+            if (task := course.task) is not None:
+                course = replace(
+                    course, task=None
+                )  # a whole task is not held for as long as the stream is open
+                yield task
+            del task
             if course.ended:
                 return
             resumed = course.resumed
