@@ -238,7 +238,7 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a remark before a tool call stays in the answer",
-                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._model_answered",
+                "utils/a2a_common/graph/answer_text.py::AnswerText.ends",
                 "self._restart = True",
                 "pass",
                 _TURNS + "test_a_remark_before_a_tool_call_is_replaced_by_the_answer",

@@ -13,7 +13,7 @@ import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 
-from utils.a2a_common.graph.stream_translator import usage_of
+from utils.a2a_common.graph.turn_usage import usage_of
 from utils.context.rendering import full_text
 from utils.llm.prices import PRICES, Price, priced
 from utils.messages.marks import COST
