@@ -36,8 +36,8 @@ from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.a2a_common.client.credentials import ActingFor, whom_for
 from utils.a2a_common.client.delegation_failures import AnswerUndelivered
 from utils.a2a_common.client.message import RemoteCall, message_id_of
+from utils.a2a_common.client.progress import AWAY
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.client.remote_agent import AWAY
 from utils.a2a_common.client.remote_agents import RemoteAgents
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_NO_ANSWER,
