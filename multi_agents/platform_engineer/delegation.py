@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Container
+from collections.abc import AsyncGenerator, AsyncIterator, Container
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,14 +34,15 @@ from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.a2a_common.client.credentials import ActingFor, whom_for
+from utils.a2a_common.client.delegation_failures import AnswerUndelivered
 from utils.a2a_common.client.message import RemoteCall, message_id_of
+from utils.a2a_common.client.progress import AWAY
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.client.remote_agent import AWAY
 from utils.a2a_common.client.remote_agents import RemoteAgents
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_NO_ANSWER,
 )
-from utils.a2a_common.client.undelivered import is_undelivered
+from utils.a2a_common.client.undelivered import not_delivered
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.conversations import Kept
@@ -49,7 +51,7 @@ from utils.a2a_common.protocol.extensions import parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
 from utils.auth.service_tokens import person_of
-from utils.errors import DelegationFailed
+from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import (
     DelegationProgress,
     DelegationState,
@@ -266,7 +268,6 @@ class Delegation:
         """
         whom = whom_for(kept, len(replies))
         async with self._conversations.held(kept) as placed, self._remotes.reach(kept.agent, whom) as remote:
-            line = self._line(kept.agent)
             call = self._call(placed, replies, cause, runtime)
             kept = replace(placed, sent=len(replies) + 1, state=WORKING)
 
@@ -276,15 +277,15 @@ class Delegation:
                 await self._delegations.put(kept)
 
             try:
-                async with line.slot(call.deadline):
+                async with self._place(kept.agent, call):
                     await self._delegations.put(kept)
                     task = await remote.run(call, runtime.stream_writer, named)
-            except DelegationFailed as failure:
-                if is_undelivered(call, failure, failure.__cause__):
-                    log.info("delegation.not_back", agent=kept.agent)
-                    kept = replace(kept, state=WAITING, questions=[*kept.questions, question_again(kept)])
-                    await self._delegations.put(kept)
-                    return None, kept
+            except AnswerUndelivered:
+                log.info("delegation.not_back", agent=kept.agent)
+                kept = replace(kept, state=WAITING, questions=[*kept.questions, question_again(kept)])
+                await self._delegations.put(kept)
+                return None, kept
+            except DelegationFailed:
                 await self._delegations.put(replace(kept, state=FAILED))
                 raise
             used = usage_since(kept.counted, task.usage)
@@ -315,6 +316,18 @@ class Delegation:
         )
         await self._delegations.put(kept)
         return kept
+
+    @asynccontextmanager
+    async def _place(self, name: str, call: RemoteCall) -> AsyncIterator[None]:
+        """Room for a call at its agent, which is not made where the agent is down or has none."""
+        async with AsyncExitStack() as place:
+            try:
+                await place.enter_async_context(self._line(name).slot(call.deadline))
+            except SubAgentUnavailable as failure:
+                if not call.task_id:
+                    raise
+                raise not_delivered(name, call, failure) from failure
+            yield
 
     def _line(self, name: str) -> Bulkhead:
         if name not in self._lines:

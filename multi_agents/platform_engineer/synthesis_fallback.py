@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from multi_agents.platform_engineer.synthesis import synthesis_prompt
 from utils.a2a_common.graph.results_fallback import has_results, results_answer
-from utils.a2a_common.graph.stream_translator import usage_of
+from utils.a2a_common.graph.turn_usage import usage_of
 from utils.context.refused import Refused, without_refused
 from utils.errors import (
     AuthFailed,

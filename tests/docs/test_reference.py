@@ -17,10 +17,10 @@ from utils import errors, events
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.client.events import PeerEvent
 from utils.a2a_common.server.agent_process import EXIT_SETTINGS, NOT_LISTENING
-from utils.context.policy import PRESETS, Stage
+from utils.context.policy import PRESETS, PipelineStage
 from utils.messages import results
 
-STAGES_IN_ORDER = [stage.value for stage in Stage]
+STAGES_IN_ORDER = [stage.value for stage in PipelineStage]
 
 
 def _page(name: str) -> str:

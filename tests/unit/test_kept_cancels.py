@@ -10,7 +10,7 @@ import pytest
 from langchain.agents.middleware import ModelResponse
 from langchain_core.messages import AIMessage
 
-from utils.a2a_common.client.remote_agent import heartbeat
+from utils.a2a_common.client.progress import heartbeat
 from utils.a2a_common.graph.model_call import ModelCall
 
 TURNS = range(8)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
-class Stage(StrEnum):
+class PipelineStage(StrEnum):
     """An optional stage of the pipeline. Repair, clip and verify always run."""
 
     TRUNCATE = "truncate"
@@ -20,7 +20,7 @@ class Stage(StrEnum):
     SUMMARISE = "summarise"
 
 
-ALL_STAGES = frozenset(Stage)
+ALL_STAGES = frozenset(PipelineStage)
 
 _RESERVE_CAP = 16_384
 _MARGIN_CAP = 512
@@ -69,7 +69,7 @@ class ContextPolicy:
     output_reserve: int | None = None
     margin: int | None = None
     of_window: bool = False
-    stages: frozenset[Stage] = ALL_STAGES
+    stages: frozenset[PipelineStage] = ALL_STAGES
     max_tool_output: int = 10_000
     ranked_share: float = 0.5
     clear_at: float = 0.80
@@ -120,7 +120,7 @@ class ContextPolicy:
         that ends it would meet at the input budget, and every request would be compacted once more.
         """
         starts = [self.summarise_at]
-        if Stage.COMPRESS in self.stages:
+        if PipelineStage.COMPRESS in self.stages:
             starts.append(self.compress_at)
         fits = self.window * max(starts) <= self.input_budget
         return self.window if self.of_window and fits else self.input_budget
@@ -184,9 +184,9 @@ class ContextPolicy:
             return True
         earliest = self.for_next_turn(self.input_budget, new_topic=1)
         starts = [earliest.summarise_at]
-        if Stage.CLEAR in self.stages:
+        if PipelineStage.CLEAR in self.stages:
             starts.append(earliest.clear_at)
-        if Stage.COMPRESS in self.stages:
+        if PipelineStage.COMPRESS in self.stages:
             starts.append(earliest.compress_at)
         begins = min(self.tokens(min(starts)), earliest.summarise_at_tokens or self.window)
         return tokens * 2 >= begins
@@ -213,7 +213,7 @@ def caipe(window: int) -> ContextPolicy:
     return ContextPolicy(
         window=window,
         of_window=True,
-        stages=frozenset({Stage.TRUNCATE, Stage.SUMMARISE}),
+        stages=frozenset({PipelineStage.TRUNCATE, PipelineStage.SUMMARISE}),
         summarise_at=0.80,
         summarise_to=0.50,
         keep_messages=10,
@@ -225,7 +225,7 @@ def rag(window: int) -> ContextPolicy:
     return ContextPolicy(
         window=window,
         of_window=True,
-        stages=frozenset({Stage.TRUNCATE, Stage.COMPRESS, Stage.SUMMARISE}),
+        stages=frozenset({PipelineStage.TRUNCATE, PipelineStage.COMPRESS, PipelineStage.SUMMARISE}),
         compress_at=0.85,
         compress_to=0.80,
         compress_ratio=0.30,
@@ -237,7 +237,7 @@ def research(window: int) -> ContextPolicy:
     """Clear old tool results; summarise at 80,000 tokens to at most 2,000, keeping five messages."""
     return ContextPolicy(
         window=window,
-        stages=frozenset({Stage.CLEAR, Stage.SUMMARISE}),
+        stages=frozenset({PipelineStage.CLEAR, PipelineStage.SUMMARISE}),
         clear_at=0.60,
         summarise_at=1.0,
         summarise_at_tokens=80_000,
@@ -252,7 +252,7 @@ def pipelit(window: int) -> ContextPolicy:
         window=window,
         output_reserve=min(_RESERVE_CAP, window // 4),
         margin=min(_MARGIN_CAP, window // 32),
-        stages=frozenset({Stage.SUMMARISE}),
+        stages=frozenset({PipelineStage.SUMMARISE}),
         summarise_at=1.0,
         summarise_to=1.0,
         use_model=False,
@@ -263,7 +263,7 @@ def turns(window: int) -> ContextPolicy:
     """The last ten turns, which are twenty messages if no tool is called; no model call."""
     return ContextPolicy(
         window=window,
-        stages=frozenset({Stage.SUMMARISE}),
+        stages=frozenset({PipelineStage.SUMMARISE}),
         summarise_at=1.0,
         summarise_to=0.9,
         max_turns=10,

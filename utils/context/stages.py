@@ -9,7 +9,7 @@ from utils.context.block import SUMMARY_TITLE
 from utils.context.compaction import unwritten
 from utils.context.draft import Draft
 from utils.context.evict import Evicted, evicted, leave_out, stored_tokens
-from utils.context.policy import ContextPolicy, Stage
+from utils.context.policy import ContextPolicy, PipelineStage
 from utils.context.protocols import Summariser
 from utils.context.rendering import render_all
 from utils.context.report import Step
@@ -75,7 +75,7 @@ def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
 
 def truncate_stage(draft: Draft) -> Draft:
     """Truncate oversized tool results, whatever the size of the request."""
-    if Stage.TRUNCATE not in draft.policy.stages:
+    if PipelineStage.TRUNCATE not in draft.policy.stages:
         return draft
     changed = truncate(draft.visible, draft.policy, draft.counter, draft.compaction.replaced)
     return draft.changed("truncate", changed, draft.total)
@@ -84,7 +84,7 @@ def truncate_stage(draft: Draft) -> Draft:
 def clear_stage(draft: Draft, *, force: bool) -> Draft:
     """Clear old tool results in one batch, if that frees enough."""
     policy, before = draft.policy, draft.total
-    if Stage.CLEAR not in policy.stages or not (force or before >= draft.begins_at(policy.clear_at)):
+    if PipelineStage.CLEAR not in policy.stages or not (force or before >= draft.begins_at(policy.clear_at)):
         return draft
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
     keep = Keep(policy.clear_keep, policy.tokens(policy.clear_keep_share))
@@ -98,7 +98,9 @@ async def compress_stage(draft: Draft, tools: SummaryTools) -> Draft:
     """Compress ranked results, least relevant first."""
     policy, before = draft.policy, draft.total
     lacking = draft.lacking if policy.compress_ahead else 0
-    if Stage.COMPRESS not in policy.stages or (before < draft.begins_at(policy.compress_at) and lacking <= 0):
+    if PipelineStage.COMPRESS not in policy.stages or (
+        before < draft.begins_at(policy.compress_at) and lacking <= 0
+    ):
         return draft
     active = active_index(draft.visible)
     compression = Compression(
@@ -140,7 +142,7 @@ def _to_summarise(
 ) -> tuple[Evicted, int] | None:
     """The messages to summarise, and how long the summary may be; `None` if there is no need."""
     policy, before = draft.policy, draft.total
-    if Stage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
+    if PipelineStage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
         return None
     fill = _extract_to(draft, tools)
     summary_tokens = _summary_tokens(draft)

@@ -200,9 +200,6 @@ ORIGIN = Mark("origin", Place.ANSWER, _text, str)
 COST = Mark("cost_usd", Place.ANSWER, _number, float)
 """What it cost, in US dollars."""
 
-CALL_LIMIT = Mark("call_limit", Place.ANSWER, _text, str)
-"""It was written here, at this limit: of the model calls, or the name of one of the budget."""
-
 COUNTED_TOKENS = Mark("counted_tokens", Place.ANSWER, _count, int)
 """The counted tokens of its request."""
 

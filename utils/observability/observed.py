@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class ModelCall:
+class ObservedModelCall:
     """Results of a model call, for its span and metrics."""
 
     usage: Usage | None = None
@@ -65,9 +65,9 @@ def observed_turn(
 
 
 @contextmanager
-def observed_model_call(model: str) -> Iterator[ModelCall]:
+def observed_model_call(model: str) -> Iterator[ObservedModelCall]:
     """Observe one try of a model call."""
-    agent, outcome, began, call = agent_at_work.get(), "error", time.monotonic(), ModelCall()
+    agent, outcome, began, call = agent_at_work.get(), "error", time.monotonic(), ObservedModelCall()
     try:
         with child_span(f"chat {model}", leaves=True, gen_ai__request__model=model) as span:
             yield call

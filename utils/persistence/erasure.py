@@ -59,7 +59,7 @@ class Personal(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class DataSubject:
     """Whose data is erased.
 
     Attributes:
@@ -93,7 +93,7 @@ class Erased:
 
 
 def planned(
-    person: Person, tasks: Iterable[TaskKey], busy: set[str], remote: Iterable[RemoteKey] = ()
+    person: DataSubject, tasks: Iterable[TaskKey], busy: set[str], remote: Iterable[RemoteKey] = ()
 ) -> Erased:
     """Which conversations are erased. Pure.
 
@@ -150,7 +150,7 @@ class Removal(NamedTuple):
         return tuple(self.where.values())
 
 
-def removals(plan: Erased, person: Person) -> list[Removal]:
+def removals(plan: Erased, person: DataSubject) -> list[Removal]:
     """The deletions, in order. Pure."""
     found = [Removal(each.table, {each.table.column: each.key}) for each in person.personal]
     for (owner, context), tasks in plan.conversations.items():
@@ -164,13 +164,13 @@ def removals(plan: Erased, person: Person) -> list[Removal]:
     return sorted(found, key=lambda each: each.table.file == last)
 
 
-def files_of(person: Person) -> set[str]:
+def files_of(person: DataSubject) -> set[str]:
     """Names of the files that may hold something of a person. Pure."""
     tables = (*BY_THREAD, PEOPLE, SOURCES, *BY_CONTEXT, *BY_TASK, *BY_TASK_ALONE)
     return {each.file for each in (*tables, *(one.table for one in person.personal)) if each.file}
 
 
-def erase_in_files(home: Path, person: Person, *, dry: bool) -> Erased:
+def erase_in_files(home: Path, person: DataSubject, *, dry: bool) -> Erased:
     """Erase it in the files of a folder that no other process uses, turns that wait for a process included; with `dry` only tell.
 
     Raises:
@@ -215,7 +215,7 @@ def _run(file: Path, its: Sequence[Removal]) -> None:
         raise unopened(file, error) from error
 
 
-async def erase_in_database(pool: PostgresPool, person: Person, *, dry: bool) -> Erased:
+async def erase_in_database(pool: PostgresPool, person: DataSubject, *, dry: bool) -> Erased:
     """Erase it in an agent's schema, all or nothing, but conversations with a turn that is under way; with `dry` only tell.
 
     Raises:

@@ -138,7 +138,7 @@ class Remembering:
         from langchain_core.messages import HumanMessage
 
         from utils.a2a_common.graph.model_call import name_of
-        from utils.a2a_common.graph.stream_translator import usage_of
+        from utils.a2a_common.graph.turn_usage import usage_of
         from utils.llm.decision import decide
         from utils.memory.learning import WorthRemembering, checked, question_about
         from utils.memory.own_words import may_teach

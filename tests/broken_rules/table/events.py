@@ -106,7 +106,7 @@ EVENTS: tuple[Rule, ...] = (
             ),
             broken(
                 "what the sub-agent does is not passed up",
-                "utils/a2a_common/client/remote_agent.py::_progress",
+                "utils/a2a_common/client/progress.py::progress_of",
                 "activity_payload(event.activity, event.agent) if isinstance(event, ActivityReported) else None",
                 "None",
                 "tests/e2e/agents/test_delegation.py::test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation",

@@ -90,18 +90,14 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "an answer with the word Error: fails",
-                _TURN + "::StreamTranslator._end",
-                "if not self.said and (not self._added):\n"
-                "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
-                "if 'Error:' in self._text:\n"
-                "    return Failed('internal_error', self._text)\n"
-                "if not self.said and (not self._added):\n"
-                "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
+                _TURN + "::StreamTranslator.finish",
+                "self._end.event(said=self.said)",
+                "self._end.event(said=self.said and 'Error:' not in self._text.text)",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
             ),
             broken(
                 "text with a check mark is taken for a notice and left out",
-                _TURN + "::StreamTranslator._say",
+                "utils/a2a_common/graph/answer_text.py::AnswerText.say",
                 "not shown.text",
                 "not shown.text or '✅' in shown.text",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
@@ -123,9 +119,9 @@ FAILURES: tuple[Rule, ...] = (
                 "no text completes",
                 (
                     Edit(
-                        _TURN + "::StreamTranslator._end",
-                        "not self.said and (not self._added)",
-                        "self._restart and (not self._added)",
+                        "utils/a2a_common/graph/turn_end.py::TurnEnd.event",
+                        "not said and (not self.added)",
+                        "False",
                     ),
                     Edit(
                         "utils/resilience/recover.py::_answered",

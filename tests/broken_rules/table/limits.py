@@ -234,7 +234,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "all run at once",
-                "utils/a2a_common/engine/shares.py::Shares.open_to",
+                "utils/a2a_common/engine/shares.py::FairShares.open_to",
                 "self.free > 0",
                 "self.free > -99",
                 "tests/unit/engine/test_line.py::test_no_more_turns_run_than_may_and_the_oldest_begins_first",

@@ -118,7 +118,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
                     ),
                     Edit(
                         "utils/context/stages.py::truncate_stage",
-                        "Stage.TRUNCATE not in draft.policy.stages",
+                        "PipelineStage.TRUNCATE not in draft.policy.stages",
                         "bool(draft.view)",
                     ),
                 ),
@@ -310,10 +310,10 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
                 "half of what fits is shown",
                 _POLICY + "::pipelit",
                 "ContextPolicy(window=window, output_reserve=min(_RESERVE_CAP, window // 4), "
-                "margin=min(_MARGIN_CAP, window // 32), stages=frozenset({Stage.SUMMARISE}), summarise_at=1.0, "
+                "margin=min(_MARGIN_CAP, window // 32), stages=frozenset({PipelineStage.SUMMARISE}), summarise_at=1.0, "
                 "summarise_to=1.0, use_model=False)",
                 "ContextPolicy(window=window, output_reserve=min(_RESERVE_CAP, window // 4), "
-                "margin=min(_MARGIN_CAP, window // 32), stages=frozenset({Stage.SUMMARISE}), summarise_at=1.0, "
+                "margin=min(_MARGIN_CAP, window // 32), stages=frozenset({PipelineStage.SUMMARISE}), summarise_at=1.0, "
                 "summarise_to=0.5, use_model=False)",
                 _EDGES + "test_trimming_shows_the_most_recent_messages_that_fit_and_no_fewer",
             ),

@@ -175,8 +175,8 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a unary answer comes without its artifacts' text",
-                _HANDLER + "::PlatformRequestHandler.on_message_send",
-                "apply_history_length(shown, params.configuration)",
+                _HANDLER + "::PlatformRequestHandler._answer",
+                "apply_history_length(shown, configuration)",
                 "await self._tasks.head(course.task_id, course.owner)",
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
@@ -238,7 +238,7 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a remark before a tool call stays in the answer",
-                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._model_answered",
+                "utils/a2a_common/graph/answer_text.py::AnswerText.ends",
                 "self._restart = True",
                 "pass",
                 _TURNS + "test_a_remark_before_a_tool_call_is_replaced_by_the_answer",

@@ -27,6 +27,16 @@ async def ask(store: Any) -> None:
     await store.append(Write("t1", "ann", attempt, 0, (Record(1, RecordKind.TASK, b"x"),), row=head))
 
 
+async def conversation_of_ann(stores: Any, *owners: str) -> list[Any]:
+    """Store a task of Ann's, and a turn of each owner under the id of its conversation; what was said."""
+    log = stores.task_log()
+    await ask(log)
+    async with stores.checkpointer() as saver:
+        said = [await turn(saver, f"{owner}/c1") for owner in owners]
+    await log.close()
+    return said
+
+
 async def adopted(storage: Place) -> Plan:
     """Give Ben what is Ann's."""
     if storage.pool is None:
@@ -57,11 +67,7 @@ async def test_a_conversation_stays_where_the_new_owner_has_messages_under_its_i
     storage: Place,
 ) -> None:
     stores = Room(storage).stores
-    log = stores.task_log()
-    await ask(log)
-    async with stores.checkpointer() as saver:
-        said = [await turn(saver, f"{owner}/c1") for owner in ("ann", "ben")]
-    await log.close()
+    said = await conversation_of_ann(stores, "ann", "ben")
     plan = await adopted(storage)
     assert (plan.tasks, plan.left) == ({}, ["c1"])
     async with stores.checkpointer() as saver:
@@ -72,11 +78,8 @@ async def test_a_conversation_whose_messages_were_moved_before_its_tasks_is_move
     storage: Place,
 ) -> None:
     stores = Room(storage).stores
-    log = stores.task_log()
-    await ask(log)
-    async with stores.checkpointer() as saver:
-        said = await turn(saver, "ben/c1")  # as a run leaves it that was killed before it came to the tasks
-    await log.close()
+    # as a run leaves it that was killed before it came to the tasks
+    (said,) = await conversation_of_ann(stores, "ben")
     plan = await adopted(storage)
     assert (plan.tasks, plan.left) == ({"c1": ["t1"]}, [])
     async with stores.checkpointer() as saver:

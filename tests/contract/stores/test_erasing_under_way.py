@@ -7,14 +7,14 @@ import asyncio
 import pytest
 
 from tests.postgres import PostgresServer
-from utils.persistence.erasure import Person, erase_in_database
+from utils.persistence.erasure import DataSubject, erase_in_database
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.task_log_store import Record, RecordKind, Row, Write
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
-ANN = Person(["ann"], lambda owner, context: f"{owner}/{context}")
+ANN = DataSubject(["ann"], lambda owner, context: f"{owner}/{context}")
 TURN = ("t1", "conversation", "ann", b"{}", 1, 0)
 PUT = (
     b"INSERT INTO runs (task_id, conversation, owner, body, writer, attempts) VALUES (%s, %s, %s, %s, %s, %s)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 from langchain_core.tools import BaseTool, tool
 
 from tests.e2e.agents.peers import Answer, connected, message
-from tests.e2e.delegation.teams import Asker, model, supervising
+from tests.e2e.delegation.teams import Asker, model, results, supervising
 from tests.e2e.delegation.test_restarting import UNSEEN, restarting
 from utils.a2a_common.client import remote_agent
+from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -41,11 +43,11 @@ async def test_an_agent_that_took_the_answer_and_then_went_away_is_not_asked_to_
     impatient = replace(remote_agent._PATIENCE, away_seconds=0.5)
     monkeypatch.setattr(remote_agent, "_PATIENCE", impatient)
     Working.begun = asyncio.Event()
-    script = [calls(call("asker", request="Find places")), "I do not know."]
+    supervisor = model([calls(call("asker", request="Find places")), "I do not know."])
     asks = [calls(call("where")), calls(call("work"))]
     async with (
         restarting(Working, tmp_path, asks) as asker,
-        supervising({"asker": asker.url}, model(script), UNSEEN) as url,
+        supervising({"asker": asker.url}, supervisor, UNSEEN) as url,
         connected(url) as client,
     ):
         asked = Answer([event async for event in client.send_message(message("Find places near me"))])
@@ -59,3 +61,6 @@ async def test_an_agent_that_took_the_answer_and_then_went_away_is_not_asked_to_
         await asker.stop()
         answer = await answering
     assert answer.state == "failed", answer.last_words
+    problem = json.loads(results(supervisor, 1)[0])
+    assert (problem["error"], problem["retryable"]) == ("unknown_outcome", False)
+    assert answer.last_words == f"The answer of the asker agent was lost. {MAY_HAVE_DONE_IT}"

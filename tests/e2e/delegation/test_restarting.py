@@ -16,6 +16,7 @@ from tests.e2e.agents.peers import Answer, Keys, connected, message
 from tests.e2e.delegation.teams import Asker, model, supervising
 from tests.ports import free_port
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.resilience.breaker import Breaker
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import call, calls
@@ -121,6 +122,27 @@ async def test_the_question_of_an_agent_that_does_not_come_back_is_asked_again_a
         assert again.state == "input_required", again.last_words
         assert "cannot be reached right now" in again.last_words
         await asker.start()
+        reply = message("07103", context_id=asked.context_id, task_id=asked.task_id)
+        answer = Answer([event async for event in client.send_message(reply)])
+    assert (answer.state, answer.text) == ("completed", "There are 3 places.")
+
+
+async def test_an_answer_that_the_breaker_of_its_agent_holds_back_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = [calls(call("asker", request="Find places")), "There are 3 places."]
+    asks = [calls(call("where")), "Found 3 places in Newark."]
+    async with (
+        restarting(Asker, tmp_path, asks) as asker,
+        supervising({"asker": asker.url}, model(script), UNSEEN) as url,
+        connected(url) as client,
+    ):
+        asked = Answer([event async for event in client.send_message(message("Find places near me"))])
+        reply = message("07103", context_id=asked.context_id, task_id=asked.task_id)
+        with monkeypatch.context() as opened:  # by calls for others, just before this one
+            opened.setattr(Breaker, "admits", lambda _breaker: False)
+            again = Answer([event async for event in client.send_message(reply)])
+        assert again.state == "input_required", again.last_words
         reply = message("07103", context_id=asked.context_id, task_id=asked.task_id)
         answer = Answer([event async for event in client.send_message(reply)])
     assert (answer.state, answer.text) == ("completed", "There are 3 places.")

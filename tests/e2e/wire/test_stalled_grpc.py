@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import struct
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +16,7 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import Wire, serving
+from utils.a2a_common.server import grpc_stalled
 from utils.a2a_common.server.grpc_stalled import TOO_SLOW
 from utils.observability.metrics import process_metrics
 
@@ -108,9 +110,8 @@ def frame(kind: int, flags: int, stream: int, body: bytes = b"") -> bytes:
 
 
 @contextmanager
-def deaf(port: int) -> Iterator[socket.socket]:
-    """A connection that asks for a stream, allows two gigabytes of it, and reads nothing, not even a ping."""
-    room = 2**31 - 1
+def deaf(port: int, *, room: int = 2**31 - 1, streams: int = 1) -> Iterator[socket.socket]:
+    """A connection that asks for streams, allows so many bytes of each, and reads nothing, not even a ping."""
     headers = {
         b":method": b"POST",
         b":scheme": b"http",
@@ -130,9 +131,12 @@ def deaf(port: int) -> Iterator[socket.socket]:
         client.sendall(
             b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
             + frame(4, 0, 0, struct.pack(">HI", 4, room))
-            + frame(8, 0, 0, struct.pack(">I", room - 65_535))
-            + frame(1, 4, 1, block)
-            + frame(0, 1, 1, b"\x00" + struct.pack(">I", len(body)) + body)
+            + frame(8, 0, 0, struct.pack(">I", 2**31 - 1 - 65_535))
+            + b"".join(
+                frame(1, 4, number, block)
+                + frame(0, 1, number, b"\x00" + struct.pack(">I", len(body)) + body)
+                for number in range(1, 2 * streams, 2)
+            )
         )
         yield client
 
@@ -143,3 +147,59 @@ async def test_a_connection_that_takes_nothing_at_all_is_ended() -> None:
         with deaf(wire.app.state.grpc_port):
             await until_open(before + 1)
             await until_open(before)
+
+
+LARGE = 600_000
+
+
+async def waiting(stage: Stage) -> None:
+    """A task of one large artifact that goes on."""
+    await stage.task()
+    await stage.status(a2a_pb2.TaskState.TASK_STATE_WORKING)
+    await stage.chunk("x" * LARGE, append=False)
+    await asyncio.Event().wait()
+
+
+async def test_what_waits_for_one_connection_is_bounded_and_another_one_is_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(grpc_stalled, "MOST_UNTAKEN", 2 * LARGE + 100_000)
+    patient = {"GRPC_PORT": "0", "WRITE_TIMEOUT_SECONDS": "60"}
+    before, stalled = counted(OPEN), counted(STALLED)
+    async with serving(waiting, settings=patient) as wire, stub_of(wire) as stub:
+        begun = stub.SendStreamingMessage(SENT, metadata=VERSION)
+        while not (await begun.read()).HasField("artifact_update"):
+            pass
+        with deaf(wire.app.state.grpc_port, room=65_535, streams=5):
+            await until_open(before + 3)
+            async with asyncio.timeout(60):
+                while counted(STALLED) < stalled + 3:
+                    await asyncio.sleep(0.02)
+            again = stub.SendStreamingMessage(SENT, metadata=VERSION)
+            assert (await again.read()).ByteSize() > LARGE
+
+
+def large_messages() -> int:
+    """Tasks and events of this process that are as large as a whole task."""
+    gc.collect()
+    kinds = (a2a_pb2.Task, a2a_pb2.StreamResponse)
+    return sum(isinstance(each, kinds) and each.ByteSize() > LARGE for each in gc.get_objects())
+
+
+async def test_a_stream_that_waits_for_the_next_event_does_not_hold_the_whole_task_that_it_began_with() -> (
+    None
+):
+    before = counted(OPEN)
+    async with serving(waiting, settings=LIMIT) as wire, stub_of(wire) as stub:
+        begun = stub.SendStreamingMessage(SENT, metadata=VERSION)
+        while not (await begun.read()).HasField("artifact_update"):
+            pass
+        held = large_messages()
+        task_id = (await stub.ListTasks(a2a_pb2.ListTasksRequest(), metadata=VERSION)).tasks[0].id
+        asked = a2a_pb2.SubscribeToTaskRequest(id=task_id)
+        streams = [stub.SubscribeToTask(asked, metadata=VERSION) for _ in range(3)]
+        streams += [stub.SendStreamingMessage(SENT, metadata=VERSION) for _ in range(3)]
+        for each in streams:
+            assert (await each.read()).ByteSize() > LARGE
+        await until_open(before + 7)
+        assert large_messages() == held

@@ -9,10 +9,11 @@ import pytest
 
 from tests.e2e.cli.scripted_agent import ScriptedAgent, serve
 from tests.unit.client.test_follow import Refusing, Restarting, answering, connected
-from utils.a2a_common.client import remote_agent
+from utils.a2a_common.client import progress, remote_agent
 from utils.a2a_common.client.message import RemoteCall
 from utils.a2a_common.client.patience import Patience
-from utils.a2a_common.client.remote_agent import AWAY, BUSY, RemoteAgent
+from utils.a2a_common.client.progress import AWAY, BUSY
+from utils.a2a_common.client.remote_agent import RemoteAgent
 from utils.events import DelegationProgress, DelegationState
 
 pytestmark = pytest.mark.listens
@@ -44,7 +45,7 @@ async def test_an_agent_that_is_away_is_doubted_at_each_try(monkeypatch: pytest.
 async def test_it_is_doubted_also_where_its_caller_is_told_no_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remote_agent, "AT_ONCE", 0)
+    monkeypatch.setattr(progress, "AT_ONCE", 0)
     doubted, waiting = await _delegated(Restarting(AWAY_TIMES), monkeypatch)
     assert waiting == []
     assert doubted == ["far"] * AWAY_TIMES

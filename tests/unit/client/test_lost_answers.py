@@ -256,15 +256,44 @@ async def test_a_busy_agent_that_may_have_the_message_already_is_not_said_to_hav
     assert not never_taken(caught.value)
 
 
-@pytest.mark.parametrize("maybe_sent", [False, True])
-@pytest.mark.parametrize("looks", [None, _shows_busy, _shows_page], ids=["gone", "busy", "a page"])
+async def test_a_busy_agent_that_may_have_an_answer_already_may_have_done_its_work() -> None:
+    agent = Payer(cut, *[busy] * 99, extensions=OURS, looks=[busy] * 99)
+    with pytest.raises(OutcomeUnclear):
+        await told(agent, patience=replace(IMPATIENT, busy_seconds=0.3), task_id="t1")
+
+
+LOOKS = pytest.mark.parametrize("looks", [None, _shows_busy, _shows_page], ids=["gone", "busy", "a page"])
+
+
+@LOOKS
 async def test_an_agent_that_does_not_show_its_task_any_more_is_not_said_to_have_taken_nothing(
+    looks: Any,
+) -> None:
+    with pytest.raises(ConnectionLost) as caught:
+        await told(Payer(extensions=OURS), transport=_Gone(looks))
+    assert not never_taken(caught.value)
+
+
+@pytest.mark.parametrize("maybe_sent", [False, True])
+@LOOKS
+async def test_an_agent_that_took_an_answer_and_does_not_tell_of_it_may_have_done_its_work(
     looks: Any, *, maybe_sent: bool
 ) -> None:
-    agent = Payer(extensions=OURS)
-    with pytest.raises(ConnectionLost) as caught:
-        await told(agent, transport=_Gone(looks), task_id="t1", maybe_sent=maybe_sent)
-    assert not never_taken(caught.value)
+    with pytest.raises(OutcomeUnclear) as caught:
+        await told(Payer(extensions=OURS), transport=_Gone(looks), task_id="t1", maybe_sent=maybe_sent)
+    failure = failure_of("pay", caught.value)
+    assert (failure.code, failure.retryable) == ("unknown_outcome", False)
+    assert failure.message.endswith(MAY_HAVE_DONE_IT)
+
+
+@pytest.mark.parametrize(("task_id", "error"), [("", ConnectionLost), ("t1", OutcomeUnclear)])
+@pytest.mark.parametrize("later", [page(504), page(404)], ids=["lost again", "not taken"])
+async def test_an_answer_that_was_lost_at_each_try_may_have_been_carried_out_and_a_request_is_made_again(
+    later: Loss, task_id: str, error: type[Exception]
+) -> None:
+    agent = Payer(cut, *[later] * 9, extensions=OURS, looks=[page(502)] * 99)
+    with pytest.raises(error):
+        await told(agent, task_id=task_id)
 
 
 async def test_an_agent_that_lost_its_tasks_after_it_took_an_answer_may_have_done_its_work() -> None:

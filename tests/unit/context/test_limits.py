@@ -2,7 +2,7 @@ import pytest
 
 from utils.context.factory import policy_for
 from utils.context.limits import get_context_limit_for_provider, get_context_window
-from utils.context.policy import PRESETS, Stage, caipe, pipelit, rag, research, standard, turns
+from utils.context.policy import PRESETS, PipelineStage, caipe, pipelit, rag, research, standard, turns
 from utils.context.settings import ContextSettings
 from utils.settings import LLMSettings
 
@@ -117,6 +117,6 @@ def test_an_agent_gets_its_policy_from_the_settings():
         50_000,
         2_000,
     )
-    assert policy.stages == {Stage.TRUNCATE, Stage.SUMMARISE}
+    assert policy.stages == {PipelineStage.TRUNCATE, PipelineStage.SUMMARISE}
     assert not policy.use_model
     assert policy.keep_messages == 10

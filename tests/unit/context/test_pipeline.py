@@ -15,7 +15,7 @@ from tests.unit.context.conversations import (
 )
 from utils.context.compaction import Compaction
 from utils.context.pipeline import Parts, Request, prepare
-from utils.context.policy import ContextPolicy, Stage, rag, standard
+from utils.context.policy import ContextPolicy, PipelineStage, rag, standard
 from utils.context.rendering import full_text
 from utils.errors import ContextBudgetExceeded
 from utils.messages.counter import Calibration
@@ -128,7 +128,7 @@ async def test_the_summary_stands_in_the_system_message_directly_before_the_rece
 async def test_the_summariser_sees_every_message_that_is_recorded_as_summarised():
     summariser = RecordingSummariser(window=1_500)
     talk = long_talk(40, words=100)
-    policy = ContextPolicy(window=8_000, stages=frozenset({Stage.SUMMARISE}))
+    policy = ContextPolicy(window=8_000, stages=frozenset({PipelineStage.SUMMARISE}))
     prepared = await view(talk, policy, summariser=summariser)
     kept = {m.id for m in prepared.messages}
     given = "\n".join(summariser.given)

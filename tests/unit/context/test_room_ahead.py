@@ -9,7 +9,7 @@ import pytest
 from tests.unit.context.conversations import COUNTER, RecordingSummariser
 from tests.unit.context.test_thresholds import remarks
 from utils.context.pipeline import Parts, Request, prepare
-from utils.context.policy import PRESETS, ContextPolicy, Stage
+from utils.context.policy import PRESETS, ContextPolicy, PipelineStage
 from utils.messages.tokens import count_messages_tokens
 from utils.messages.transcript import stand_in
 
@@ -70,4 +70,4 @@ def test_a_stage_that_begins_early_is_looked_at_early():
     early = replace(PRESETS["standard"](WINDOW), clear_at=0.1)
     tokens = early.tokens(0.06)
     assert early.may_lack_room(tokens)
-    assert not replace(early, stages=frozenset({Stage.SUMMARISE})).may_lack_room(tokens)
+    assert not replace(early, stages=frozenset({PipelineStage.SUMMARISE})).may_lack_room(tokens)

@@ -1,4 +1,4 @@
-"""Which failures say that an agent was never given an answer, so that the user may be asked for it again."""
+"""The user is asked again for an answer only if its agent was certainly never given it."""
 
 from __future__ import annotations
 
@@ -7,36 +7,32 @@ from dataclasses import replace
 import pytest
 
 from utils.a2a_common.client.bulkhead import SubAgentDown
+from utils.a2a_common.client.delegation_failures import AnswerUndelivered
 from utils.a2a_common.client.message import RemoteCall
-from utils.a2a_common.client.peer_errors import ConnectionLost
-from utils.a2a_common.client.undelivered import is_undelivered
-from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
+from utils.a2a_common.client.unclear import DelegationUnclear, is_away
+from utils.a2a_common.client.undelivered import not_delivered
+from utils.errors import DelegationFailed
 
 ANSWER = RemoteCall("call", "yes", "m", "c", None, 10.0, task_id="t")
-AWAY = SubAgentUnavailable("away")
-NOT_SENT, SENT = ConnectionLost("refused", sent=False), ConnectionLost("lost")
 
 
 @pytest.mark.parametrize(
-    ("call", "failure", "cause", "undelivered"),
+    ("answer", "kind", "sentence"),
     [
-        (ANSWER, AWAY, NOT_SENT, True),
-        (ANSWER, SubAgentDown("down"), None, True),
-        (ANSWER, AWAY, SENT, False),
-        (ANSWER, DelegationFailed("failed"), NOT_SENT, False),
-        (replace(ANSWER, task_id=""), AWAY, NOT_SENT, False),
-        (replace(ANSWER, maybe_sent=True), AWAY, NOT_SENT, False),
+        (ANSWER, AnswerUndelivered, "It is down."),
+        (
+            replace(ANSWER, maybe_sent=True),
+            DelegationUnclear,
+            f"The answer of the asker agent was lost. {MAY_HAVE_DONE_IT}",
+        ),
     ],
-    ids=[
-        "refused",
-        "not asked",
-        "may have arrived",
-        "another failure",
-        "a request",
-        "sent by an earlier process",
-    ],
+    ids=["sent by nobody", "perhaps sent by an earlier process"],
 )
-def test_an_answer_is_asked_for_again_only_if_its_agent_cannot_have_it(
-    call: RemoteCall, failure: DelegationFailed, cause: BaseException | None, undelivered: bool
+def test_an_answer_that_was_not_delivered_is_asked_for_again_unless_an_earlier_process_may_have_sent_it(
+    answer: RemoteCall, kind: type[DelegationFailed], sentence: str
 ) -> None:
-    assert is_undelivered(call, failure, cause) is undelivered
+    failure = not_delivered("asker", answer, SubAgentDown("It is down."))
+    assert type(failure) is kind
+    assert failure.message == sentence
+    assert is_away(failure)  # for the circuit breaker of the agent

@@ -14,10 +14,12 @@ from a2a.utils.errors import TaskNotCancelableError
 from tests.postgres import AGENT, PostgresServer
 from tests.unit.engine.replicas import Replica, replica_at
 from tests.unit.engine.turns import CALL, OWNER, Executor, status_of, task_of, turn
+from utils.a2a_common.engine import sweeper
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.server.database_command import further_tables
 from utils.errors import Draining, Overloaded, TaskBusy, TooManyRequests
 from utils.observability.metrics import process_metrics
+from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.migrate import upgrade
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -283,3 +285,34 @@ async def test_metrics_tell_how_many_turns_wait_over_all_replicas(postgres: Post
         await told(2)
         executor.gate.set()
         await told(0)
+
+
+async def test_a_turn_that_is_stored_when_the_database_goes_away_is_accepted_and_runs_once(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeper, "STRAY_SECONDS", 0.05)
+
+    async def away(*_asked: object, **_more: object) -> None:
+        raise DatabaseUnreachable("The database cannot be reached.")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(pair.first.queue, "_defer", away)
+        await pair.first.submit(turn("a"))
+    assert [row.task_id for row in await pair.first.runs.rows()] == ["a"]
+    await pair.where("a")
+    assert await pair.first.rest("a") == ["completed"]
+    assert pair.begun == ["a"]
+
+
+async def test_a_turn_that_is_not_stored_when_the_database_goes_away_is_refused_and_never_runs(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_row: object) -> None:
+        raise DatabaseUnreachable("The database cannot be reached.")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(pair.first.runs, "put", away)
+        with pytest.raises(DatabaseUnreachable):
+            await pair.first.submit(turn("a"))
+    assert await pair.first.runs.rows() == []
+    assert pair.begun == []

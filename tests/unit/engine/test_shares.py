@@ -6,7 +6,7 @@ import json
 
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.shared_line import Load, Standing
-from utils.a2a_common.engine.shares import Shares, caller_of
+from utils.a2a_common.engine.shares import FairShares, caller_of
 from utils.a2a_common.tasks.turn import conversation_key
 
 
@@ -17,7 +17,7 @@ def key(user: str, context: str = "c", *, tenant: str = "") -> str:
 
 def filled(places: int, *users: str, tenant: str = "") -> dict[str, int]:
     """How many places users have that ask in turn until none gets one."""
-    shares, has = Shares(places, fair=True), dict.fromkeys(users, 0)
+    shares, has = FairShares(places, fair=True), dict.fromkeys(users, 0)
     while asking := [user for user in users if shares.open_to(caller_of(key(user, tenant=tenant)))]:
         for user in asking:
             caller = caller_of(key(user, tenant=tenant))
@@ -44,7 +44,7 @@ def test_every_agent_serves_somebody_however_few_places_it_has() -> None:
 
 def test_the_callers_of_one_tenant_leave_places_to_another() -> None:
     users = [str(number) for number in range(100)]
-    shares = Shares(64, fair=True)
+    shares = FairShares(64, fair=True)
     for user in users:
         caller = caller_of(key(user, tenant="crowd"))
         if shares.open_to(caller):

@@ -44,7 +44,6 @@ STORED: dict[str, tuple[Mark[Any], Any, object]] = {
     ),
     "origin": (marks.ORIGIN, "keys", "keys"),
     "cost_usd": (marks.COST, 0.25, 0.25),
-    "call_limit": (marks.CALL_LIMIT, "40", "40"),
     "counted_tokens": (marks.COUNTED_TOKENS, 12, 12),
     "usage_counted": (marks.USAGE_COUNTED, True, True),
     "asks_user": (marks.ASKS_USER, True, True),

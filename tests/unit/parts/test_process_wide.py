@@ -40,7 +40,7 @@ def test_an_import_changes_nothing_and_an_install_all_that_is_listed_once() -> N
     done = subprocess.run([sys.executable, "-c", LOOK], cwd=ROOT, capture_output=True, text=True, check=True)
     before, imported, once, twice, declared = json.loads(done.stdout)
     assert imported == before
-    assert once == [before[0] + 8, True, before[2] + 4]
+    assert once == [before[0] + 9, True, before[2] + 4]
     assert twice == once
     page = (ROOT / "docs" / "agent-reference.md").read_text("utf-8")
     assert [what for what in declared if f"| {what} |" not in page] == []

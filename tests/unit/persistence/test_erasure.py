@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from multi_agents.cli.commands.erase import lines_of
-from utils.persistence.erasure import Person, planned, removals
+from utils.persistence.erasure import DataSubject, planned, removals
 
 ANN, BELOW, BOB = '["", "ann"]', '["", "supervisor ann"]', '["", "bob"]'
 TASKS = [("t1", "c1", ANN), ("t2", "c1", ANN), ("t3", "c2", BELOW), ("t4", "c1", BOB)]
-PERSON = Person([ANN, BELOW], lambda owner, context: f"{owner}/{context}")
+PERSON = DataSubject([ANN, BELOW], lambda owner, context: f"{owner}/{context}")
 
 
 def test_conversations_of_another_stay_also_where_they_have_the_same_id():

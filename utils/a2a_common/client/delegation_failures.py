@@ -1,14 +1,18 @@
-"""How a delegation fails although its agent can be reached and works."""
+"""How a delegation fails of which it is certain that nothing was done: each with what is to do next."""
 
 from __future__ import annotations
 
-from utils.errors import DelegationFailed
+from utils.errors import DelegationFailed, SubAgentUnavailable
 
 
 class SubAgentNotAuthorised(DelegationFailed):
     """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has expired."""
 
     code = "sub_agent_not_authorised"
+
+
+class AnswerUndelivered(SubAgentUnavailable):
+    """A sub-agent that cannot be reached was certainly not given the user's answer: its task still waits, and the user may be asked again."""
 
 
 class QuestionGone(DelegationFailed):

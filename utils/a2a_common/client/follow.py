@@ -49,7 +49,7 @@ from utils.a2a_common.client.peer_errors import (
     never_taken,
 )
 from utils.a2a_common.client.peer_limits import MOST_EVENTS, PeerLimits
-from utils.a2a_common.client.undelivered import is_forgotten, of_a_look
+from utils.a2a_common.client.undelivered import is_forgotten, perhaps_taken
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message, StreamResponse, Task
@@ -106,8 +106,8 @@ async def follow_message(
     except (*BROKEN, RequestRefused) as error:  # such as an agent that has lost the task
         if isinstance(error, CredentialsRefused | NotAuthorised):
             raise
-        if connection.knows_repeated and not is_forgotten(error, message):
-            raise of_a_look(error) from error
+        if connection.knows_repeated:
+            raise perhaps_taken(error, message) from error
         raise OutcomeUnclear(error) from error
 
 
@@ -168,7 +168,7 @@ class _Following:
                         yield event
             except AgentBusy as error:
                 if self._clock() + error.retry_after >= give_up:
-                    raise (unsure or error) from error
+                    raise (perhaps_taken(unsure, message) if unsure else error) from error
                 yield AgentAway(error.retry_after, busy=True)
                 await asyncio.sleep(error.retry_after)
                 continue
@@ -191,7 +191,7 @@ class _Following:
             if not never_taken(lost) and self._connection.knows_repeated:
                 unsure = unsure or lost  # a later try that does not arrive says nothing about this one
             if last and never_taken(lost):
-                raise unsure or lost
+                raise perhaps_taken(unsure, message) if unsure else lost
             if restarts:
                 yield AgentAway(seconds, busy=False)
             await asyncio.sleep(seconds)
@@ -201,7 +201,7 @@ class _Following:
             if self._found:
                 return
             if last:
-                raise lost
+                raise perhaps_taken(unsure, message) if unsure else lost
 
     async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
         """The task as it stands and what follows."""
@@ -340,7 +340,7 @@ class _Following:
                         raise OutcomeUnclear(lost)
         except BROKEN as error:
             if self._connection.knows_repeated:
-                raise of_a_look(error) from error
+                raise perhaps_taken(error, message) from error
             raise OutcomeUnclear(lost or error) from error
 
     def _seen(self, look: Look) -> Iterator[PeerEvent]:

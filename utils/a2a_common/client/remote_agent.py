@@ -1,23 +1,20 @@
-"""A remote A2A agent: one request sent, its progress reported, its task returned.
-
-Progress is reported no faster than a person can read it, and a sign of life comes in silence.
-"""
+"""A remote A2A agent: one request sent, its progress reported, its task returned."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from utils.a2a_common.client.abandoned import cancel_unfinished
-from utils.a2a_common.client.delegation_failures import QuestionGone
-from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
+from utils.a2a_common.client.delegation_failures import AnswerUndelivered, QuestionGone
+from utils.a2a_common.client.events import AgentAway, TaskSnapshot
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.long_questions import check_whole
 from utils.a2a_common.client.message import RemoteCall
@@ -28,8 +25,19 @@ from utils.a2a_common.client.peer_errors import (
     UnusableAnswer,
     detail_of,
     failure_of,
+    never_taken,
 )
 from utils.a2a_common.client.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
+from utils.a2a_common.client.progress import (
+    AWAY,
+    BUSY,
+    PROGRESS_SECONDS,
+    ProgressGate,
+    Report,
+    heartbeat,
+    is_progress,
+    progress_of,
+)
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_ENDED,
     SUB_AGENT_FAILED,
@@ -38,14 +46,14 @@ from utils.a2a_common.client.sentences import (
 )
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.client.unclear import is_away
-from utils.a2a_common.client.undelivered import is_undelivered
-from utils.a2a_common.protocol.extensions import TaskError, activity_payload
+from utils.a2a_common.client.undelivered import not_delivered
+from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.cancellation import end_tasks
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
     ProtocolViolation,
+    SubAgentUnavailable,
 )
 from utils.events import (
     DelegationFinished,
@@ -65,21 +73,6 @@ _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
 """A delegation has a deadline of its own, and an agent may work for long without a word."""
-
-AWAY, BUSY = "away", "busy"
-"""Why nothing is to be heard of an agent: it cannot be reached, or takes no request now."""
-
-PROGRESS_SECONDS = 10.0
-"""Silence of a remote agent after which its caller says that it still waits."""
-
-AT_ONCE = 100
-"""Signs of progress that are passed up as fast as they come."""
-
-PER_SECOND = 5.0
-"""How many more are passed up each second. Each one is a row in the task store and an event for every reader."""
-
-Report = Callable[[DelegationStarted | DelegationProgress | DelegationFinished], None]
-
 
 OnTask = Callable[[str], Awaitable[None]]
 
@@ -126,8 +119,9 @@ class RemoteAgent:
             The task in state completed, input-required or auth-required.
 
         Raises:
-            SubAgentUnavailable: The agent cannot be reached. A task whose question was to be answered still waits for its answer
-                if that was not delivered (`is_undelivered`).
+            SubAgentUnavailable: The agent cannot be reached.
+            AnswerUndelivered: The same, and the task still waits for the answer that the message is.
+            DelegationUnclear: The agent may have taken the message, and does not tell what came of it.
             QuestionGone: The task that the message answers was deleted at the agent.
             SubAgentRefused: The agent does not accept the message.
             PeerLimitExceeded: It asks for an approval that cannot be shown whole; the task was canceled.
@@ -138,7 +132,7 @@ class RemoteAgent:
         task = TaskView(call.task_id, seen=call.seen)
 
         def waited(seconds: float) -> DelegationProgress:
-            return replace(_progress(call, self._name, task), seconds=round(seconds, 1))
+            return replace(progress_of(call, self._name, task), seconds=round(seconds, 1))
 
         try:
             async with (
@@ -157,8 +151,8 @@ class RemoteAgent:
             late = DelegationFailed(text, code="deadline_exceeded", retryable=True)
             raise _quoting(late, task) from error
         except (PeerError, ProtocolViolation) as error:
-            failure = self._failure(error, answers=bool(call.task_id))
-            stopped = waits = is_undelivered(call, failure, error)
+            failure = self._failure(error, call)
+            stopped = waits = isinstance(failure, AnswerUndelivered)
             raise failure from error
         finally:
             if not finished and not stopped:
@@ -193,20 +187,20 @@ class RemoteAgent:
                     )
                     if not event.busy:
                         self._on_away()
-                    report(replace(_progress(call, self._name, task), waiting=waiting))
+                    report(replace(progress_of(call, self._name, task), waiting=waiting))
                 if task.task_id and task.task_id != known:
                     known = task.task_id
                     await named(known)
-                if isinstance(event, ActivityReported) or (task.state is not before and task.open):
-                    report(_progress(call, self._name, task, event))
+                if is_progress(event, task, before):
+                    report(progress_of(call, self._name, task, event))
 
     def _note_unread(self, error: UnusableAnswer) -> None:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
-    def _failure(self, error: PeerError | ProtocolViolation, *, answers: bool) -> DelegationFailed:
+    def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
-        if answers and isinstance(error, RequestRefused) and error.unknown_task:
+        if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
             log.warning("delegation.question_gone", agent=self._name)
             return QuestionGone(SUB_AGENT_FORGOT.format(agent=self._name))
         failure = failure_of(self._name, error)
@@ -215,6 +209,8 @@ class RemoteAgent:
         else:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
+        if call.task_id and isinstance(failure, SubAgentUnavailable) and never_taken(error):
+            return not_delivered(self._name, call, failure)
         return failure
 
     def _checked(self, task: TaskView) -> TaskView:
@@ -249,20 +245,6 @@ def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:
     return max(waited, told or 0.0) if call.maybe_sent and not call.task_id else waited
 
 
-def _progress(
-    call: RemoteCall, agent: str, task: TaskView, event: PeerEvent | None = None
-) -> DelegationProgress:
-    return DelegationProgress(
-        call_id=call.call_id,
-        agent=agent,
-        remote_task_id=task.task_id,
-        state=task.state,
-        activity=activity_payload(event.activity, event.agent)
-        if isinstance(event, ActivityReported)
-        else None,
-    )
-
-
 def _below(task: TaskView) -> dict[str, Any] | None:
     """Tokens and sub-tasks that a task reported, for the tree of the task that caused it."""
     below: dict[str, Any] = {}
@@ -271,69 +253,3 @@ def _below(task: TaskView) -> dict[str, Any] | None:
     if task.sub_tasks is not None and task.sub_tasks.children:
         below["children"] = list(task.sub_tasks.children)
     return below or None
-
-
-@asynccontextmanager
-async def heartbeat(
-    report: Report, waited: Callable[[float], DelegationProgress], every: float
-) -> AsyncIterator[Report]:
-    """Yield a `report` that speaks up by itself whenever nothing was reported for `every` seconds.
-
-    Args:
-        report: Called with everything.
-        waited: Makes the event for the seconds since the beginning.
-        every: Seconds of silence.
-    """
-    began = last = time.monotonic()
-
-    def noted(event: DelegationStarted | DelegationProgress | DelegationFinished) -> None:
-        nonlocal last
-        last = time.monotonic()
-        report(event)
-
-    async def speak() -> None:
-        while True:
-            if (left := last + every - time.monotonic()) > 0:
-                await asyncio.sleep(left)
-            else:
-                noted(waited(time.monotonic() - began))
-
-    speaking = asyncio.create_task(speak())
-    try:
-        yield noted
-    finally:
-        await end_tasks([speaking])
-
-
-class ProgressGate:
-    """Passes on what is reported of one delegation, and leaves out progress that comes faster than a person can read.
-
-    Args:
-        report: Called with what passes.
-        clock: Seconds since any moment.
-
-    Attributes:
-        left_out: How much progress was not passed on.
-    """
-
-    def __init__(self, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
-        self._report = report
-        self._clock = clock
-        self._room, self._then = float(AT_ONCE), clock()
-        self.left_out = 0
-
-    def __call__(self, event: DelegationStarted | DelegationProgress | DelegationFinished) -> None:
-        """Report an event."""
-        if isinstance(event, DelegationProgress) and not self._admits():
-            self.left_out += 1
-        else:
-            self._report(event)
-
-    def _admits(self) -> bool:
-        now = self._clock()
-        self._room = min(AT_ONCE, self._room + (now - self._then) * PER_SECOND)
-        self._then = now
-        if self._room < 1:
-            return False
-        self._room -= 1
-        return True

@@ -1,32 +1,47 @@
-"""Which failures say that an agent was never given the user's answer, so that it may be asked for again. Pure."""
+"""What a message fails with that its agent did not get, or may have got and does not tell of. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.client.message import RemoteCall
-from utils.a2a_common.client.peer_errors import ConnectionLost, PeerError, RequestRefused, never_taken
-from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.a2a_common.client.delegation_failures import AnswerUndelivered
+from utils.a2a_common.client.peer_errors import (
+    ConnectionLost,
+    OutcomeUnclear,
+    PeerError,
+    RequestRefused,
+    failure_of,
+    never_taken,
+)
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
 
+    from utils.a2a_common.client.message import RemoteCall
+    from utils.errors import DelegationFailed, SubAgentUnavailable
 
-def is_undelivered(call: RemoteCall, failure: DelegationFailed, cause: BaseException | None) -> bool:
-    """Whether an answer failed since its agent is away, and nothing of it can have reached the agent, from here or an earlier process.
+
+def not_delivered(agent: str, answer: RemoteCall, failure: SubAgentUnavailable) -> DelegationFailed:
+    """The failure of an answer that did not reach its agent; an unknown outcome where an earlier process may have sent it.
 
     Args:
-        call: The message.
-        failure: How it failed.
-        cause: What that came of; no `PeerError` where it failed before the agent was asked at all.
+        agent: Our name for the agent.
+        answer: What was to be sent.
+        failure: Why it was not.
     """
-    if not call.task_id or call.maybe_sent or not isinstance(failure, SubAgentUnavailable):
-        return False
-    return not isinstance(cause, PeerError) or never_taken(cause)
+    return (
+        failure_of(agent, OutcomeUnclear(None)) if answer.maybe_sent else AnswerUndelivered(failure.message)
+    )
 
 
-def of_a_look(error: PeerError) -> PeerError:
-    """The error of a look for what came of a message: that the look did not arrive says nothing about the message, which may have."""
+def perhaps_taken(error: PeerError, message: Message) -> PeerError:
+    """The error for a message that an agent may have taken, as an agent that recognises a repeated message and stays away.
+
+    An answer may be the yes to a change, which the agent made or makes after its restart: its outcome is unknown. A request
+    changes nothing before that yes, and may be made again; that a look for it did not arrive says nothing about itself.
+    """
+    if message.task_id:
+        return OutcomeUnclear(error)
     return ConnectionLost("The agent does not tell what came of it.") if never_taken(error) else error
 
 

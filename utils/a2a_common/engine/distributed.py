@@ -12,7 +12,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError
 
-from utils.a2a_common.engine.job import Job, has_received, is_over, still_asks
+from utils.a2a_common.engine.job import Job, has_received, is_new, is_over, still_asks
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery, decoded
 from utils.a2a_common.engine.stage import Stage, Step
@@ -165,7 +165,20 @@ class DistributedEngine(TurnEngine):
             raise TaskBusy
 
     async def _accept(self, turn: Turn) -> None:
-        """Store a turn and add it to the queue. It goes on when the caller goes away meanwhile."""
+        """Store a turn and add it to the queue. It goes on when the caller goes away meanwhile.
+
+        Once stored it is accepted: where the database goes away before it is in the queue, the sweeper adds it as a stray.
+        """
+        job = Job(turn, None, contextvars.copy_context())
+        try:
+            await self._queue_up(job)
+        except StorageError:
+            if job.stage is not Stage.STORED:
+                raise
+            log.warning("turn.not_queued", task_id=turn.task_id)
+
+    async def _queue_up(self, job: Job) -> None:
+        turn = job.turn
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._accepting)
             if self._draining:
@@ -180,19 +193,16 @@ class DistributedEngine(TurnEngine):
                     raise TooManyRequests(self._pace.retry_after(place.load.waiting))
             if not place.load.takes(self._most_waiting):
                 raise Overloaded(self._pace.retry_after(place.load.waiting))
-            job = Job(turn, None, contextvars.copy_context())
             try:
                 if await self._store_alone(job):
+                    job.take(Step.STORE)
                     await place.take(job.resumed)
             finally:
                 if job.writer is not None:
                     job.writer.hand_on()
 
     async def _store_alone(self, job: Job) -> bool:
-        """Store a turn and show its task, or nothing of it; `False` where it has ended in another process.
-
-        Once it is stored it is run, if need be as a stray.
-        """
+        """Store a turn and show its task, or nothing of it; `False` where it has ended in another process."""
         try:
             writer = await self._store(job)
             if writer is not None:
@@ -245,7 +255,7 @@ class DistributedEngine(TurnEngine):
         except BaseException:
             writer.release()
             raise
-        if not job.resumed and _is_new(job.task):
+        if not job.resumed and is_new(job.task):
             job.task = None
         self._jobs[turn.task_id] = job
         job.take(Step.STORE)
@@ -306,7 +316,7 @@ class DistributedEngine(TurnEngine):
             return True
         head = await self._tasks.head(task_id, owner)
         try:
-            if _is_new(head):
+            if is_new(head):
                 await self._cancel_unbegun(task_id, owner)
             else:
                 await self._cancel_without_run(task_id, owner, call)
@@ -377,11 +387,6 @@ async def _changed(change: asyncio.Event) -> None:
     """Wait until the queue has changed, or may have."""
     await asyncio.sleep(SHORTEST_LOOK)
     await wait_for(change, LOOK_SECONDS)
-
-
-def _is_new(task: Task | None) -> bool:
-    """Whether nothing has been done for a task yet."""
-    return task is not None and task.status.state == TaskState.TASK_STATE_SUBMITTED
 
 
 def _asks(task: Task | None) -> bool:

@@ -106,6 +106,11 @@ class Job:
         return head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
 
 
+def is_new(task: Task | None) -> bool:
+    """Whether nothing has been done for a task yet."""
+    return task is not None and task.status.state == TaskState.TASK_STATE_SUBMITTED
+
+
 def is_over(turn: Turn, head: Task | None) -> bool:
     """Whether a stored turn had ended when its process did, as far as its task tells.
 

@@ -22,7 +22,7 @@ from procrastinate.jobs import DeleteJobCondition, Job, Status
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
 from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Sharing, SteadyJobs, task_of
-from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
+from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, QueuePlace, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
 from utils.errors import Draining
@@ -157,7 +157,7 @@ class ProcrastinateQueue:
         return None if self._stopping else AGAIN_SECONDS
 
     @asynccontextmanager
-    async def place(self, task_id: str, conversation: str) -> AsyncIterator[Place]:
+    async def place(self, task_id: str, conversation: str) -> AsyncIterator[QueuePlace]:
         """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice.
 
         Raises:
@@ -176,7 +176,7 @@ class ProcrastinateQueue:
                         task_id, conversation, goes_on=goes_on, connection=transaction.connection
                     )
 
-            yield Place(load, found.task_busy, take)
+            yield QueuePlace(load, found.task_busy, take)
 
     @asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from utils.a2a_common.engine.shares import CALLER_TIMES, Caller, Shares, caller_of, leaves_room
+from utils.a2a_common.engine.shares import CALLER_TIMES, Caller, FairShares, caller_of, leaves_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class Load:
         of_caller = sum(each.waiting for each in self.standings if each.caller == caller)
         return leaves_room(of_caller, free, CALLER_TIMES)
 
-    def _taken(self) -> Shares:
-        shares = Shares(self.places, fair=self.fair)
+    def _taken(self) -> FairShares:
+        shares = FairShares(self.places, fair=self.fair)
         for each in self.standings:
             shares.take(each.caller, each.running)
         return shares
@@ -108,7 +108,7 @@ class Load:
     def _may_begin(self, each: Standing) -> bool:
         return bool(each.waiting) and not each.running and each.conversation not in self.held
 
-    def _begin(self, shares: Shares) -> Iterator[Standing]:
+    def _begin(self, shares: FairShares) -> Iterator[Standing]:
         """The turns that begin as soon as somebody fetches them; they take their places."""
         heads = self._heads()
         while shares.free > 0 and (fit := [each for each in heads if shares.open_to(each.caller)]):
@@ -118,5 +118,5 @@ class Load:
             yield begun
 
 
-def _order(standing: Standing, shares: Shares) -> tuple[int, tuple[int, int], int]:
+def _order(standing: Standing, shares: FairShares) -> tuple[int, tuple[int, int], int]:
     return -standing.priority, shares.rank(standing.caller), standing.first

@@ -1,4 +1,4 @@
-"""`Shares`: which callers hold the places for turns, and which caller gets the next one. Pure; both engines use it.
+"""`FairShares`: which callers hold the places for turns, and which caller gets the next one. Pure; both engines use it.
 
 A caller may hold a multiple of the free places. So its share shrinks as others come, without a list of all callers: one
 alone gets three quarters, two get three sevenths each, and a place is always left for a caller that holds none. Turns
@@ -39,7 +39,7 @@ def leaves_room(held: int, free: int, times: int) -> bool:
     return free > 0 and (held == 0 or held < times * (free - 1))
 
 
-class Shares:
+class FairShares:
     """Places that callers hold.
 
     Args:

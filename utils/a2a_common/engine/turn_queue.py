@@ -39,7 +39,7 @@ class QueuedTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePlace:
     """The state of the queue when a turn is added; no other turn can be added at the same time.
 
     Attributes:
@@ -79,7 +79,7 @@ class TurnQueue(Protocol):
     async def close(self) -> None:
         """End the worker, which puts back what still runs, and disconnect. Safe to call twice."""
 
-    def place(self, task_id: str, conversation: str) -> AbstractAsyncContextManager[Place]:
+    def place(self, task_id: str, conversation: str) -> AbstractAsyncContextManager[QueuePlace]:
         """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice."""
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:

@@ -69,7 +69,7 @@ class ConstraintFinder:
         from langchain_core.messages import HumanMessage
 
         from utils.a2a_common.graph.model_call import name_of
-        from utils.a2a_common.graph.stream_translator import usage_of
+        from utils.a2a_common.graph.turn_usage import usage_of
         from utils.messages.counter import MessageCounter
         from utils.messages.usage import with_usage
         from utils.observability.observed import observed_model_call

@@ -16,7 +16,7 @@ from langgraph.types import Command
 from utils.a2a_common.graph.interrupts import resume_value
 from utils.a2a_common.graph.recovery import (
     TURN,
-    Recovery,
+    RecoveredTurn,
     ResumePoint,
     answers_had,
     recovery_of,
@@ -105,7 +105,7 @@ class GraphRun:
         self._request = request
         self._config = config
         self._asked: Sequence[Interrupt] = ()
-        self._recovery: Recovery | None = None
+        self._recovery: RecoveredTurn | None = None
         self._turn = StreamTranslator(
             agent,
             request.used,
@@ -266,7 +266,7 @@ class GraphRun:
         """The user's answer as the value that the graph is resumed with."""
         return resume_value(answer_text(self._request), answer_data(self._request))
 
-    async def _recovered(self, state: StateSnapshot) -> Recovery:
+    async def _recovered(self, state: StateSnapshot) -> RecoveredTurn:
         had: list[Any] = []
         if self._request.resumes and state.interrupts:
             stored = await self._graph.checkpointer.aget_tuple(self._config)
@@ -279,7 +279,7 @@ class GraphRun:
         log.info("turn.recovered", point=found.point.name.lower(), messages=len(found.done))
         return found
 
-    def _recall(self, recovery: Recovery) -> None:
+    def _recall(self, recovery: RecoveredTurn) -> None:
         """Count what the process that died had used, as far as checkpoints hold it."""
         used = self._turn.recall(recovery.done, whole_task=recovery.earlier)
         self._request.meter.add(used, sum(isinstance(each, AIMessage) for each in recovery.done))

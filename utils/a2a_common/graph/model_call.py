@@ -16,7 +16,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tracers.context import register_configure_hook
 
-from utils.a2a_common.graph.stream_translator import usage_of
+from utils.a2a_common.graph.turn_usage import usage_of
 from utils.cancellation import end_tasks
 from utils.context.called_usage import believed
 from utils.errors import ModelSlow

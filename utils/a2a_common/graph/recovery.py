@@ -33,7 +33,7 @@ class ResumePoint(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class RecoveredTurn:
     """The point at which a recovered turn resumes.
 
     Attributes:
@@ -50,7 +50,7 @@ class Recovery:
 
 def recovery_of(
     state: StateSnapshot, turn_id: str, *, answers: bool, had: Sequence[Any] = (), answer: Any = None
-) -> Recovery:
+) -> RecoveredTurn:
     """Where a turn goes on.
 
     Args:
@@ -63,16 +63,16 @@ def recovery_of(
     messages: Sequence[BaseMessage] = state.values.get("messages", ())
     asked = _place_of(messages, turn_id)
     if asked is not None:
-        return Recovery(_point(state), messages[asked + 1 :])
+        return RecoveredTurn(_point(state), messages[asked + 1 :])
     if not answers:
-        return Recovery(ResumePoint.MESSAGE)
+        return RecoveredTurn(ResumePoint.MESSAGE)
     ours = (state.metadata or {}).get(TURN) == turn_id
     since = messages[_last_request(messages) + 1 :]
     if ours or (state.interrupts and list(had[-1:]) == [answer]):
-        return Recovery(_point(state), since, earlier=True)
+        return RecoveredTurn(_point(state), since, earlier=True)
     if state.interrupts:
-        return Recovery(ResumePoint.ANSWER, since, earlier=True)
-    return Recovery(ResumePoint.MESSAGE)
+        return RecoveredTurn(ResumePoint.ANSWER, since, earlier=True)
+    return RecoveredTurn(ResumePoint.MESSAGE)
 
 
 def answers_had(

@@ -27,8 +27,8 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.constants import TAG_NOSTREAM
 
-from utils.a2a_common.graph.stream_translator import usage_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.graph.turn_usage import usage_of
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.task_meter import report_usage
 from utils.context.tools import TOOL_NAMES

@@ -13,10 +13,10 @@ import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 
-from utils.a2a_common.graph.stream_translator import usage_of
+from utils.a2a_common.graph.turn_usage import usage_of
 from utils.context.rendering import full_text
 from utils.llm.prices import PRICES, Price, priced
-from utils.messages.marks import CALL_LIMIT, COST
+from utils.messages.marks import COST
 from utils.messages.results import failure_in
 from utils.messages.transcript import active_index, calls_this_turn
 from utils.resilience.budget import Budget, Meter, sentence
@@ -48,9 +48,7 @@ class ModelCallLimit(AgentMiddleware[Any, Any]):
         """Call the model, or end the turn if the limit is reached."""
         if calls_this_turn(request.messages) < self._limit:
             return await handler(request)
-        return AIMessage(
-            answer_so_far(request.messages, self._limit), response_metadata=CALL_LIMIT.entry(str(self._limit))
-        )
+        return AIMessage(answer_so_far(request.messages, self._limit))
 
 
 class BudgetGuard(AgentMiddleware[Any, Any]):
@@ -81,7 +79,7 @@ class BudgetGuard(AgentMiddleware[Any, Any]):
         if limit := meter.over():
             log.info("budget.used_up", limit=limit, **meter.used)
             why = sentence(limit, meter.budget)
-            return AIMessage(found_so_far(request.messages, why), response_metadata=CALL_LIMIT.entry(limit))
+            return AIMessage(found_so_far(request.messages, why))
         if meter.nearly_over():
             request = request.override(system_message=_with_last(request.system_message))
         response = await handler(request)

@@ -76,6 +76,7 @@ def operation(name: str, *, announced: Announced | None = None) -> Callable[[Met
                 async with aclosing(method(self, params, context)) as events:
                     async for event in events:
                         yield event
+                        del event  # which may be a whole task, and is not held until the next one
 
         return cast("Method", stream if inspect.isasyncgenfunction(method) else unary)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
@@ -28,6 +28,7 @@ from utils.a2a_common.handler.pending_input import PendingInputRouter
 from utils.a2a_common.handler.task_reader import TaskReader
 from utils.a2a_common.handler.webhook_pages import default_of
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.retry_later import perhaps_taken
 from utils.a2a_common.protocol.version import LEGACY, version_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
@@ -97,7 +98,14 @@ class PlatformRequestHandler(RequestHandler):
         if (answer := await self._first_answer(params.message, context)) is not None:
             return answer
         course = await self._begin(params, context)
-        at_once = params.configuration.return_immediately
+        with perhaps_taken(course.task_id):
+            return await self._answer(course, params.configuration)
+
+    async def _answer(
+        self, course: Course, configuration: pb.SendMessageConfiguration
+    ) -> pb.Task | pb.Message:
+        """The task of a course once its turn ends, or as soon as there is one; or the message that is the answer without a task."""
+        at_once = configuration.return_immediately
         if course.task is None or not (course.ended or at_once):
             async with aclosing(self._log.read(course.task_id, course.owner, after=course.after)) as entries:
                 try:
@@ -110,7 +118,7 @@ class PlatformRequestHandler(RequestHandler):
                     raise Draining(RESTART_SECONDS) from None
         whole = await self._tasks.snapshot(course.task_id, course.owner)
         shown = self._parts.consent.with_nonce(whole.task) if course.trusted else whole.task
-        return apply_history_length(shown, params.configuration)
+        return apply_history_length(shown, configuration)
 
     @operation("SendStreamingMessage", announced=capabilities.streaming)
     async def on_message_send_stream(
@@ -121,12 +129,16 @@ class PlatformRequestHandler(RequestHandler):
             yield answer
             return
         course = await self._begin(params, context)
-        async with aclosing(self._events(course)) as events:
-            async for event in events:
-                if isinstance(event, pb.Task):
-                    yield apply_history_length(event, params.configuration)
-                else:
-                    yield event
+        task_id, told = course.task_id, self._events(course)
+        del course  # with the whole task that it may begin with
+        with perhaps_taken(task_id):
+            async with aclosing(told) as events:
+                async for event in events:
+                    if isinstance(event, pb.Task):
+                        yield apply_history_length(event, params.configuration)
+                    else:
+                        yield event
+                    del event
 
     @operation("SubscribeToTask", announced=capabilities.streaming)
     async def on_subscribe_to_task(
@@ -141,6 +153,7 @@ class PlatformRequestHandler(RequestHandler):
         async with aclosing(self._events(await self._as_it_is(params.id, owner))) as events:
             async for event in events:
                 yield event
+                del event
 
     async def _first_answer(self, message: pb.Message, call: ServerCallContext) -> pb.Message | None:
         """The first answer that an extension has; without one the message is for a turn."""
@@ -161,6 +174,7 @@ class PlatformRequestHandler(RequestHandler):
             A2AError: The message is refused.
             RetryLater: No turn is taken now.
             StorageError: The turn cannot be stored.
+            PerhapsTakenError: The turn was stored, and its webhook cannot be.
         """
         credential = take_credential(call.state)
         async with self._admission.admit(params, call) as admitted:
@@ -213,7 +227,8 @@ class PlatformRequestHandler(RequestHandler):
             await self._engine.submit(turn, call)
         except TaskBusy as error:
             raise UnsupportedOperationError(error.message) from None
-        await self._webhooks.store(configuration, turn.task_id, call, after=after)
+        with perhaps_taken(turn.task_id):
+            await self._webhooks.store(configuration, turn.task_id, call, after=after)
 
     async def _as_it_is(self, task_id: str, owner: str) -> Course:
         """The task as it is shown to a caller who did not begin its turn."""
@@ -232,8 +247,12 @@ class PlatformRequestHandler(RequestHandler):
             Draining: It does, and no event says that the caller may subscribe again.
         """
         with held(catalogue.STREAMS):
-            if course.task is not None:
-                yield course.task
+            if (task := course.task) is not None:
+                course = replace(
+                    course, task=None
+                )  # a whole task is not held for as long as the stream is open
+                yield task
+            del task
             if course.ended:
                 return
             resumed = course.resumed

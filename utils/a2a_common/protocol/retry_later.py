@@ -1,4 +1,4 @@
-"""Errors of the protocol that tell a client when to send its request again.
+"""Errors of the protocol that tell a client when to send its request again, or to look for what became of it first.
 
 JSON-RPC and REST answer them with HTTP status 503, or 429 to a caller who asks for too much, and `Retry-After`, gRPC with RESOURCE_EXHAUSTED or UNAVAILABLE. The
 SDK's routes turn an error into a body without a status of its own, so the error is noted for the middleware around them.
@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 from a2a.utils.errors import (
     A2A_ERROR_MAPPING,
@@ -24,7 +25,7 @@ from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.process_wide import ERROR_TABLES, declare
 
-_noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
+_noted: ContextVar[list[RetryLaterError | PerhapsTakenError] | None] = ContextVar("retry_later", default=None)
 
 
 class RetryLaterError(A2AError):
@@ -68,13 +69,38 @@ class ConversationBusyError(RetryLaterError):
     """A conversation that shall be deleted has a turn under way."""
 
 
-_NAMES: dict[type[RetryLaterError], tuple[str, str]] = {
+PERHAPS_TAKEN = (
+    "The database cannot be used right now. Your message may have been taken as the task {task_id}: look at that task, or at the "
+    "list of tasks, before you send the request again."
+)
+
+
+class PerhapsTakenError(A2AError):
+    """The turn of a message was stored, and its task cannot be told since the database cannot be used.
+
+    No `RetryLaterError`: who sends the request once more under a new message id may double it. Under the same id it runs once.
+
+    Args:
+        task_id: The task, in `data` too.
+
+    Attributes:
+        status: The status over HTTP; without `Retry-After`.
+    """
+
+    status = 504
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(PERHAPS_TAKEN.format(task_id=task_id), {"task_id": task_id})
+
+
+_NAMES: dict[type[RetryLaterError | PerhapsTakenError], tuple[str, str]] = {
     OverloadedError: ("RESOURCE_EXHAUSTED", "OVERLOADED"),
     TooManyRequestsError: ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
     DrainingError: ("UNAVAILABLE", "DRAINING"),
     StorageLowError: ("UNAVAILABLE", "STORAGE_LOW"),
     StorageAwayError: ("UNAVAILABLE", "STORAGE_FAILED"),
     ConversationBusyError: ("UNAVAILABLE", "CONVERSATION_BUSY"),
+    PerhapsTakenError: ("DEADLINE_EXCEEDED", "PERHAPS_TAKEN"),
 }
 """The status of gRPC and the reason of each."""
 
@@ -88,6 +114,8 @@ def _name_to_the_sdk() -> None:
 declare(ERROR_TABLES, _name_to_the_sdk)
 
 
+Made = TypeVar("Made", bound="RetryLaterError | PerhapsTakenError")
+
 _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
     Overloaded: OverloadedError,
     TooManyRequests: TooManyRequestsError,
@@ -100,17 +128,33 @@ def retry_later(error: RetryLater | StorageAway) -> RetryLaterError:
     """The protocol's error for what passes by itself, counted, and noted for the response that is being made."""
     kind = StorageAwayError if isinstance(error, StorageAway) else _KINDS.get(type(error), DrainingError)
     count(catalogue.REFUSALS, reason=_NAMES[kind][1].lower())
-    made = kind(error.message, max(1, math.ceil(error.retry_after)))
-    noted = _noted.get()
-    if noted is not None:
-        noted.append(made)
-    return made
+    return _note(kind(error.message, max(1, math.ceil(error.retry_after))))
 
 
 @contextmanager
-def noting_refusals() -> Iterator[list[RetryLaterError]]:
-    """The errors of `retry_later` that are made for the request that is handled in this block."""
-    noted: list[RetryLaterError] = []
+def perhaps_taken(task_id: str) -> Iterator[None]:
+    """Run the block for a message whose turn was stored.
+
+    Raises:
+        PerhapsTakenError: The database cannot be used.
+    """
+    try:
+        yield
+    except StorageAway as error:
+        raise _note(PerhapsTakenError(task_id)) from error
+
+
+def _note(error: Made) -> Made:
+    noted = _noted.get()
+    if noted is not None:
+        noted.append(error)
+    return error
+
+
+@contextmanager
+def noting_refusals() -> Iterator[list[RetryLaterError | PerhapsTakenError]]:
+    """The errors of `retry_later` and `perhaps_taken` that are made for the request that is handled in this block."""
+    noted: list[RetryLaterError | PerhapsTakenError] = []
     token = _noted.set(noted)
     try:
         yield noted

@@ -17,8 +17,8 @@ from utils.errors import SettingsError, StorageError
 from utils.memory.memory import owner_label
 from utils.persistence.compaction import compact
 from utils.persistence.erasure import (
+    DataSubject,
     Erased,
-    Person,
     Personal,
     erase_in_database,
     erase_in_files,
@@ -73,7 +73,7 @@ async def erase(
         person,
         f"{ISSUER} {person}",
     )  # an agent behind the supervisor knows a person by the supervisor's word
-    whose = Person(
+    whose = DataSubject(
         [json.dumps([tenant, name], ensure_ascii=False) for name in names],
         lambda owner, context: stored_thread_id(agent.name, owner, context),
         [*_memories(tenant, person), *agent.personal(tenant, person)],
@@ -101,7 +101,7 @@ async def _alone_in(folder: Path) -> AsyncIterator[None]:
 
 
 async def _in_database(
-    agent: type[BaseLangGraphAgent], settings: DatabaseSettings, whose: Person, *, dry: bool
+    agent: type[BaseLangGraphAgent], settings: DatabaseSettings, whose: DataSubject, *, dry: bool
 ) -> Erased:
     from utils.persistence.postgres.own_schema import has_table
     from utils.persistence.postgres.versions import check_not_newer, version_of

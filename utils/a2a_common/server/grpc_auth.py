@@ -54,6 +54,7 @@ class AuthInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]
             set_caller(await self._checked(context))
             async for event in inner(request, context):
                 yield event
+                del event
 
         return call
 

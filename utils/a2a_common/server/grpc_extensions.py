@@ -64,5 +64,6 @@ def _streaming(inner: Callable[..., Any], named: Named) -> Callable[..., Any]:
         await context.send_initial_metadata(named)
         async for event in inner(request, context):
             yield event
+            del event
 
     return call

@@ -8,7 +8,12 @@ from a2a.utils.errors import A2AError
 
 from utils.a2a_common.protocol.credentials_required import CredentialsRequired
 from utils.a2a_common.protocol.forbidden import Forbidden
-from utils.a2a_common.protocol.retry_later import OverloadedError, RetryLaterError, TooManyRequestsError
+from utils.a2a_common.protocol.retry_later import (
+    OverloadedError,
+    PerhapsTakenError,
+    RetryLaterError,
+    TooManyRequestsError,
+)
 
 if TYPE_CHECKING:
     import grpc.aio
@@ -30,6 +35,10 @@ class RefusalStatus:
                 code = grpc.StatusCode.RESOURCE_EXHAUSTED
             context.set_trailing_metadata(((RETRY_AFTER, str(error.retry_after)),))
             await context.abort(code, error.message)
+        if isinstance(error, PerhapsTakenError):
+            import grpc
+
+            await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, error.message)
         if isinstance(error, Forbidden):
             import grpc
 

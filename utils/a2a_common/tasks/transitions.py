@@ -32,7 +32,7 @@ from utils.errors import ProtocolViolation
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TurnProgress:
     """How far the turn of a task is.
 
     Attributes:
@@ -65,7 +65,7 @@ class Applied:
 
     event: Event
     head: Task | None
-    progress: Progress
+    progress: TurnProgress
     starts: bool = False
     moves: bool = False
     settles: bool = False
@@ -82,14 +82,14 @@ class Refused(StrEnum):
     """A working task is not submitted again."""
 
 
-def begin(task_id: str, head: Task | None) -> Progress:
+def begin(task_id: str, head: Task | None) -> TurnProgress:
     """The progress of a turn that has just begun on a task, which need not exist yet."""
     ended = head is not None and head.status.state in TERMINAL
     known = {artifact.artifact_id for artifact in head.artifacts} if head is not None else set()
-    return Progress(task_id, settled=ended, open=not ended, artifacts=known)
+    return TurnProgress(task_id, settled=ended, open=not ended, artifacts=known)
 
 
-def apply(progress: Progress, head: Task | None, event: Event, now: float) -> Applied | Refused:
+def apply(progress: TurnProgress, head: Task | None, event: Event, now: float) -> Applied | Refused:
     """Apply an event to a task.
 
     `head` is changed in place by an event that leaves the turn open; one that settles it makes a new head, since
@@ -151,13 +151,15 @@ def bare(task: Task) -> Task:
     return head
 
 
-def _check_task_id(progress: Progress, event: Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
+def _check_task_id(
+    progress: TurnProgress, event: Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+) -> None:
     named = event.id if isinstance(event, Task) else event.task_id
     if named != progress.task_id:
         raise ProtocolViolation("The agent gave no valid answer: it published an event of another task.")
 
 
-def _message(progress: Progress, head: Task | None, event: Message) -> Applied:
+def _message(progress: TurnProgress, head: Task | None, event: Message) -> Applied:
     if progress.task_mode:
         raise ProtocolViolation("The agent gave no valid answer: a message came after events of its task.")
     copy = Message()
@@ -165,7 +167,7 @@ def _message(progress: Progress, head: Task | None, event: Message) -> Applied:
     return Applied(copy, head, replace(progress, settled=True, open=False), settles=True)
 
 
-def _task(progress: Progress, event: Task, now: float) -> Applied:
+def _task(progress: TurnProgress, event: Task, now: float) -> Applied:
     copy = Task()
     copy.CopyFrom(event)
     _stamp(copy.status, now)
@@ -174,7 +176,9 @@ def _task(progress: Progress, event: Task, now: float) -> Applied:
     return Applied(copy, bare(copy), after, starts=True, moves=True, settles=after.settled)
 
 
-def _status(progress: Progress, head: Task, event: TaskStatusUpdateEvent, now: float) -> Applied | Refused:
+def _status(
+    progress: TurnProgress, head: Task, event: TaskStatusUpdateEvent, now: float
+) -> Applied | Refused:
     before, state = head.status.state, event.status.state
     if before == TaskState.TASK_STATE_WORKING and state == TaskState.TASK_STATE_SUBMITTED:
         return Refused.STEP_BACK
@@ -191,7 +195,7 @@ def _status(progress: Progress, head: Task, event: TaskStatusUpdateEvent, now: f
     return Applied(copy, head, after, moves=after.settled or state != before, settles=after.settled)
 
 
-def _after(progress: Progress, state: TaskState) -> Progress:
+def _after(progress: TurnProgress, state: TaskState) -> TurnProgress:
     settled = state in SETTLED
     waits = state == TaskState.TASK_STATE_AUTH_REQUIRED
     return replace(progress, task_mode=True, settled=settled, open=not settled or waits)
@@ -221,7 +225,7 @@ def _move_status_message(head: Task) -> None:
         head.history.append(head.status.message)
 
 
-def _artifact(progress: Progress, head: Task, event: TaskArtifactUpdateEvent) -> Applied:
+def _artifact(progress: TurnProgress, head: Task, event: TaskArtifactUpdateEvent) -> Applied:
     known = event.artifact.artifact_id in progress.artifacts
     if event.append and not known:
         raise ProtocolViolation(

@@ -8,7 +8,7 @@ import structlog
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from utils.a2a_common.protocol.retry_later import RetryLaterError, noting_refusals
+from utils.a2a_common.protocol.retry_later import PerhapsTakenError, RetryLaterError, noting_refusals
 from utils.a2a_common.server.http.answers import refusal
 
 log = structlog.get_logger(__name__)
@@ -18,7 +18,7 @@ CUT_OFF = "The agent stopped before it had answered. Send the same message again
 
 
 class RetryAfter:
-    """Answers 503 or 429 with `Retry-After` if the request handler refused a request for now.
+    """Answers 503 or 429 with `Retry-After` if the request handler refused a request for now, and 504 if it may have taken it.
 
     The body stays that of the binding. A response waits for its first piece, since only that shows whether a stream was
     refused.
@@ -47,9 +47,10 @@ class RetryAfter:
             await self._app(scope, receive, answer)
 
 
-def _refused(start: Message, error: RetryLaterError) -> Message:
+def _refused(start: Message, error: RetryLaterError | PerhapsTakenError) -> Message:
     headers = MutableHeaders(raw=list(start["headers"]))
-    headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, RetryLaterError):
+        headers["Retry-After"] = str(error.retry_after)
     return {**start, "status": error.status, "headers": headers.raw}
 
 
