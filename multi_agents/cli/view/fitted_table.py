@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
@@ -20,6 +21,8 @@ LEAST = 24
 """Characters of a wider column that are worth showing."""
 
 _GAP = 2
+
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
 
 
 def fitted_widths(widths: Sequence[int], width: int) -> dict[int, int]:
@@ -71,13 +74,17 @@ def _table(shown: Mapping[int, int], headings: Sequence[Text], rows: Sequence[Se
 
 
 class FittedMarkdown(Markdown):
-    """Markdown whose tables fit the screen: a link in a wide one is shown by its text alone."""
+    """Markdown whose tables fit the screen: a link in a wide one is shown by its text alone.
+
+    HTML is text, as on the page: an answer says `<token>` and `List<String>` where it means them, and Rich would drop both.
+    """
 
     elements = {**Markdown.elements, "table_open": FittedTable}  # noqa: RUF012 - as the base class has it
 
     def __init__(self, text: str) -> None:
-        super().__init__(text, hyperlinks=False)
-        self.parsed = _without_links_in_wide_tables(self.parsed)
+        super().__init__("", hyperlinks=False)
+        self.markup = text
+        self.parsed = _without_links_in_wide_tables(_PARSER.parse(text))
 
 
 def _without_links_in_wide_tables(tokens: Sequence[Token]) -> list[Token]:

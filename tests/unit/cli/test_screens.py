@@ -61,6 +61,21 @@ def test_a_table_of_prose_is_wrapped_and_loses_no_word():
     assert " ".join(lines).count("word") == 40
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Run git clone <url> and read List<String>, then set <your-token>.",
+        "<details><summary>Steps</summary> open the panel </details>",
+        "<!-- replace this line -->",
+        "<script>alert(1)</script>",
+    ],
+)
+def test_what_looks_like_html_is_shown_as_it_was_written(written):
+    assert "".join(drawn(markdown(written), 200)).strip() == written
+    in_a_table = drawn(markdown(f"| name | value |\n|---|---|\n| A | {written} |"), 200)
+    assert written in " ".join(in_a_table)
+
+
 def test_columns_are_kept_from_the_left_and_narrow_ones_where_they_fit():
     assert fitted_widths([3, 60, 8, 40, 5], 60) == {0: 3, 1: 38, 2: 8, 4: 5}
     assert fitted_widths([50], 10) == {0: 10}

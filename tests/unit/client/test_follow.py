@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -325,3 +326,84 @@ async def test_a_task_that_is_known_is_followed_without_a_message() -> None:
         ):
             again.apply(event)
     assert (again.task_id, again.text(), len(agent.seen)) == (first.task_id, "Here it is.", 1)
+
+
+class Dies(httpx.AsyncHTTPTransport):
+    """A line that brings the beginning of the first stream, and then neither a word nor an end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        method = json.loads(request.content or b"{}").get("method", "")
+        answer = await super().handle_async_request(request)
+        self.asked.append(method)
+        if method != "SendStreamingMessage":
+            return answer
+        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Held(answer.stream))
+
+
+class _Held(httpx.AsyncByteStream):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield chunk
+            await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+QUICK_TO_LOOK = replace(PATIENCE, silent_seconds=0.05)
+
+
+@pytest.mark.parametrize("text", ["go", "go, and ask me"])
+async def test_what_became_of_a_task_behind_a_line_that_died_without_a_word_is_found(text: str) -> None:
+    async def working(turn: Turn) -> None:
+        await turn.task()
+        await asyncio.sleep(0)  # the beginning goes out alone
+        if "ask" in turn.text:
+            await turn.status("input_required", "Which one?")
+            return
+        await turn.chunk("Here it is.", append=False)
+        await turn.status("completed")
+
+    line = Dies()
+    async with serve(ScriptedAgent(working)) as url, connected(url, line) as connection:
+        task = TaskView()
+        message = user_message(text, context_id="c")
+        async with asyncio.timeout(20):
+            async for event in follow_message(connection, message, patience=QUICK_TO_LOOK):
+                task.apply(event)
+    assert task.text() == ("Which one?" if "ask" in text else "Here it is.")
+    assert line.asked.count("SendStreamingMessage") == 1
+
+
+async def test_a_task_that_is_silent_for_long_keeps_its_stream() -> None:
+    looked = asyncio.Event()
+
+    async def silent(turn: Turn) -> None:
+        await turn.task()
+        await looked.wait()
+        await turn.chunk("Here it is.", append=False)
+        await turn.status("completed")
+
+    class Looks(httpx.AsyncHTTPTransport):
+        looks, subscribed = 0, 0
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            method = json.loads(request.content or b"{}").get("method", "")
+            self.looks += method == "GetTask"
+            self.subscribed += method == "SubscribeToTask"
+            if self.looks == 3:
+                looked.set()
+            return await super().handle_async_request(request)
+
+    line = Looks()
+    async with serve(ScriptedAgent(silent)) as url, connected(url, line) as connection:
+        task = await said(connection, QUICK_TO_LOOK)
+    assert task.text() == "Here it is."
+    assert line.subscribed == 0

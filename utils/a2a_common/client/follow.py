@@ -34,7 +34,15 @@ from utils.a2a_common.client.events import (
     StatusChanged,
     TaskSnapshot,
 )
-from utils.a2a_common.client.one_stream import Own, read_out, settles, until_silent, waits
+from utils.a2a_common.client.one_stream import (
+    Own,
+    read_out,
+    settles,
+    shows_the_end,
+    until_over,
+    until_silent,
+    waits,
+)
 from utils.a2a_common.client.patience import PATIENCE, Patience, Silence
 from utils.a2a_common.client.peer_errors import (
     AgentBusy,
@@ -161,9 +169,7 @@ class _Following:
         while True:
             self._unread = None
             try:
-                async with aclosing(
-                    self._stream(self._connection.send(message), bool(message.task_id))
-                ) as events:
+                async with aclosing(self._first(message)) as events:
                     async for event in events:
                         yield event
             except AgentBusy as error:
@@ -202,6 +208,18 @@ class _Following:
                 return
             if last:
                 raise perhaps_taken(unsure, message) if unsure else lost
+
+    async def _first(self, message: Message) -> AsyncGenerator[PeerEvent, None]:
+        """The events of the stream that answers a message."""
+        reply, seconds = bool(message.task_id), self._patience.silent_seconds
+
+        async def is_over() -> bool:
+            return await shows_the_end(self._connection, self._task_id, reply=reply, seconds=seconds)
+
+        stream = self._stream(self._connection.send(message), reply)
+        async with aclosing(stream), aclosing(until_over(stream, is_over, seconds)) as events:
+            async for event in events:
+                yield event
 
     async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
         """The task as it stands and what follows."""

@@ -31,6 +31,8 @@ class Patience:
         left_seconds: The same while the agent ends each renewed stream at once, as one where nobody works on the task
             any more. A stream that stays open, and an agent that offers none, prove nothing: a task may be silent for long.
         held_seconds: A renewed stream that is open for so long has stayed open.
+        silent_seconds: How long the first stream may be silent before the task itself is looked at, after twice that at
+            the latest, and again and again. It is left only where the task has ended or waits for the user.
         look_seconds: How long a renewed stream may be silent before the task itself is looked at.
         pause_seconds: Between two looks at a task whose stream cannot be taken up; doubled with each that shows no change.
     """
@@ -43,6 +45,7 @@ class Patience:
     quiet_seconds: float = 120.0
     left_seconds: float = 60.0
     held_seconds: float = 1.0
+    silent_seconds: float = 30.0
     look_seconds: float = 10.0
     pause_seconds: float = 0.5
 

@@ -7,6 +7,7 @@ import { newestTasks } from "../wire/tasks";
 import { forgetDraft } from "../turn/drafts";
 import { Turn } from "../turn/turn";
 import { itemsOf, type Item } from "./items";
+import { forgetAllSent, forgetSent, keepSent, outbox } from "./outbox";
 
 /** "missing": no conversation of this id is there for whoever asks. */
 export type Stage = "new" | "loading" | "ready" | "missing" | "unreachable" | "unauthenticated";
@@ -69,7 +70,8 @@ export class Conversation {
       const known = new Set(this.turns.map((turn) => turn.taskId));
       const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));
       const pending = this.turns.filter((turn) => !turn.taskId);
-      if (!pending.length) this.turns.push(...found);
+      if (!pending.length) for (const turn of found) this.insert(turn, tasks);
+      this.sendWhatWasNotTaken();
       this.refreshWaiting(tasks);
       this.shown = { ...this.shown, stage: this.turns.length ? "ready" : this.begun ? "missing" : "new" };
       for (const turn of this.turns) if (turn.open && turn.taskId && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
@@ -80,6 +82,13 @@ export class Conversation {
     this.draw();
   }
 
+  /** Where a turn belongs by the agent's list, newest first: what was said here while the agent was away is newer than it. */
+  private insert(turn: Turn, tasks: readonly { id: string }[]): void {
+    const age = ({ taskId }: Turn): number => tasks.findIndex((task) => task.id === taskId);
+    const newer = this.turns.findIndex((each) => (this.streams.has(each) || age(each) >= 0) && age(each) < age(turn));
+    this.turns.splice(newer < 0 ? this.turns.length : newer, 0, turn);
+  }
+
   /** Another client may have deleted the conversation. What is under way here is told by its stream. */
   private forgetDeleted(tasks: readonly { id: string }[]): void {
     if (tasks.length >= PAGE) return;
@@ -87,9 +96,30 @@ export class Conversation {
     this.turns = this.turns.filter((turn) => !turn.taskId || there.has(turn.taskId) || this.streams.has(turn));
   }
 
+  /** Whether a message of before a reload waits to be sent. */
+  get unsentMessage(): boolean {
+    return outbox(this.id).length > 0;
+  }
+
+  /** Before a reload the agent may not have been reached: what was sent then is sent now. */
+  private sendWhatWasNotTaken(): void {
+    const known = new Set(this.turns.flatMap((turn) => turn.history.map((message) => message.messageId)));
+    for (const message of outbox(this.id)) {
+      if (known.has(message.messageId)) {
+        if (this.turns.some((turn) => turn.taskId && turn.history[0]?.messageId === message.messageId)) forgetSent(this.id, message.messageId);
+        continue;
+      }
+      const turn = new Turn(message);
+      this.turns.push(turn);
+      this.begun = true;
+      void this.run(turn, { message });
+    }
+  }
+
   /** The conversation was deleted: nothing of it is followed or kept any more. */
   leave(): void {
     for (const stream of this.streams.values()) stream.abort();
+    forgetAllSent(this.id);
     for (const turn of this.turns) forgetDraft(turn.taskId);
     this.turns = [];
   }
@@ -115,6 +145,7 @@ export class Conversation {
       return;
     }
     const turn = new Turn(message);
+    keepSent(this.id, message);
     this.turns.push(turn);
     this.begun = true;
     this.shown = { ...this.shown, stage: "ready" };
@@ -127,6 +158,9 @@ export class Conversation {
     if (!turn || (!turn.open && !turn.waits)) return;
     if (!turn.taskId) {
       this.stopWanted.add(turn);
+      forgetSent(this.id, turn.history[0]?.messageId ?? "");
+      turn.stopping();
+      this.draw();
       return;
     }
     try {
@@ -157,6 +191,7 @@ export class Conversation {
         if (!taken) {
           taken = true;
           forgetDraft(turn.taskId);
+          if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
           this.onTaken();
         }
         if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
@@ -164,6 +199,7 @@ export class Conversation {
       }
     } catch (error) {
       const unknown = refusal(error) === "unauthenticated";
+      if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
       if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
       // A task that is under way is followed again once the agent knows who asks.
       if (!turn.askAgain(sentence(error)) && !(unknown && turn.taskId)) turn.fail(sentence(error));

@@ -1,13 +1,11 @@
+import { browser } from "../wire/stored";
+
 const KEY = "conversation names";
 const MOST = 500;
 
 /** Names that the reader gave to conversations of an agent that has no place for them: they are this browser's own. */
 export class Names {
-  private readonly names: Map<string, string>;
-
-  constructor(private readonly storage: Storage) {
-    this.names = new Map(read(storage));
-  }
+  private readonly names = new Map(read());
 
   get(id: string): string {
     return this.names.get(id) ?? "";
@@ -16,19 +14,15 @@ export class Names {
   set(id: string, name: string): void {
     this.names.delete(id);
     if (name.trim()) this.names.set(id, name.trim().slice(0, 200));
-    try {
-      this.storage.setItem(KEY, JSON.stringify([...this.names].slice(-MOST)));
-    } catch {
-      // A full or forbidden storage: the name holds until the page is closed.
-    }
+    browser.keep(KEY, JSON.stringify([...this.names].slice(-MOST)));
   }
 }
 
-function read(storage: Storage): [string, string][] {
+function read(): [string, string][] {
   try {
-    const stored: unknown = JSON.parse(storage.getItem(KEY) ?? "[]");
+    const stored: unknown = JSON.parse(browser.kept(KEY) || "[]");
     return Array.isArray(stored) ? stored.filter((each) => Array.isArray(each)).map(([id, name]) => [String(id), String(name)]) : [];
   } catch {
-    return [];
+    return []; // something else wrote there
   }
 }

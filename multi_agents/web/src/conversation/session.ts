@@ -34,7 +34,7 @@ export class Session {
   ) {
     this.client = connect(credentials);
     this.memories = new Memories(this.client);
-    this.library = new Library(credentials, new Names(localStorage));
+    this.library = new Library(credentials, new Names());
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
     this.tabs.onChange((changed) => this.changedElsewhere(changed));

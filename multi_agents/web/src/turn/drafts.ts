@@ -1,22 +1,19 @@
+import { keep, kept } from "../wire/tab";
 import type { Field, Form } from "./question";
 
 /** What was filled in, kept for a reload in this tab alone; what looks like a secret is not kept. */
 export function keepDraft(taskId: string, form: Form, values: Record<string, unknown>): void {
-  const kept = form.fields.filter((field) => !field.secret).map((field) => [field.name, values[field.name]]);
-  try {
-    sessionStorage.setItem(`form ${taskId}`, JSON.stringify(Object.fromEntries(kept)));
-  } catch {
-    // A full or forbidden storage: the form is filled in again.
-  }
+  const open = form.fields.filter((field) => !field.secret).map((field) => [field.name, values[field.name]]);
+  keep(nameOf(taskId), JSON.stringify(Object.fromEntries(open)));
 }
 
 export function draft(taskId: string, form: Form): Record<string, unknown> {
   const initial = Object.fromEntries(form.fields.map((field) => [field.name, initialOf(field)]));
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(`form ${taskId}`) ?? "{}");
-    return { ...initial, ...(kept as Record<string, unknown>) };
+    const written: unknown = JSON.parse(kept(nameOf(taskId)) || "{}");
+    return { ...initial, ...(written as Record<string, unknown>) };
   } catch {
-    return initial;
+    return initial; // something else wrote there
   }
 }
 
@@ -26,7 +23,11 @@ function initialOf(field: Field): unknown {
 }
 
 export function forgetDraft(taskId: string): void {
-  sessionStorage.removeItem(`form ${taskId}`);
+  keep(nameOf(taskId), "");
+}
+
+function nameOf(taskId: string): string {
+  return `form ${taskId}`;
 }
 
 /** The values as the schema wants them; a sentence where one cannot be. */

@@ -124,6 +124,12 @@ export class Turn {
     return true;
   }
 
+  /** The user wants it stopped, and the agent has not said yet which task it is. */
+  stopping(): void {
+    this.doing = "It is stopped as soon as the agent answers";
+    this.version++;
+  }
+
   /** The turn could not be sent, or not be followed. */
   fail(message: string): void {
     this.state = "failed";

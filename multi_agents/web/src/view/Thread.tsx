@@ -32,7 +32,7 @@ export function Thread({ conversation, shown, health, modes, send, onNew }: Talk
             {empty && <Welcome health={health} onAsk={(request) => send([{ text: request }])} />}
             {shown.stage === "loading" && <Loading />}
             {shown.stage === "missing" && <Missing onNew={onNew} />}
-            {shown.stage === "unreachable" && <Unreachable onAgain={() => void conversation.load()} />}
+            {shown.stage === "unreachable" && <Unreachable kept={conversation.unsentMessage} onAgain={() => void conversation.load()} />}
             <div data-conversation>
               <ThreadPrimitive.Messages components={{ UserMessage: Asked, AssistantMessage: Said }} />
             </div>
@@ -91,11 +91,14 @@ function Missing({ onNew }: { onNew: () => void }): ReactElement {
   );
 }
 
-function Unreachable({ onAgain }: { onAgain: () => void }): ReactElement {
+function Unreachable({ kept, onAgain }: { kept: boolean; onAgain: () => void }): ReactElement {
   return (
     <div className="outcome failed">
       <Icon name="warn" />
-      <p>The conversation cannot be read: the agent cannot be reached.</p>
+      <p>
+        The conversation cannot be read: the agent cannot be reached.
+        {kept && " Your message is kept in this tab, and is sent as soon as it can be."}
+      </p>
       <button type="button" className="soft" onClick={onAgain}>
         Try again
       </button>

@@ -1,15 +1,17 @@
+import { browser } from "../wire/stored";
+
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "theme";
 const KNOWN: readonly Theme[] = ["system", "light", "dark"];
 
 export function theme(): Theme {
-  const stored = localStorage.getItem(KEY);
+  const stored = browser.kept(KEY);
   return KNOWN.find((each) => each === stored) ?? "system";
 }
 
 export function applyTheme(chosen: Theme = theme()): void {
-  localStorage.setItem(KEY, chosen);
+  browser.keep(KEY, chosen);
   if (chosen === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = chosen;
 }

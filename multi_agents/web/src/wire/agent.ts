@@ -6,9 +6,12 @@ export function agentUrl(): string {
   return `${location.origin}${location.pathname}`.replace(/\/+$/, "");
 }
 
+/** An agent redirects nobody: whoever does stands between it and the page, as a portal that asks for a login. It is not followed. */
+export const NO_REDIRECT = { redirect: "error" } as const;
+
 /** The A2A client of the agent that served this page. */
 export function connect(credentials: Credentials): A2AClient {
-  return new A2AClient({ baseUrl: agentUrl(), basePath: "/rest", headers: () => credentials.headers() });
+  return new A2AClient({ baseUrl: agentUrl(), basePath: "/rest", headers: () => credentials.headers(), fetchOptions: NO_REDIRECT });
 }
 
 export type Refusal = "unauthenticated" | "busy" | "refused" | "unreachable";

@@ -18,11 +18,18 @@ export type Line = "connected" | "lost" | "busy";
 
 const LONGEST_PAUSE = 10_000;
 
+/** Milliseconds without an event after which the agent is asked anew: a machine that slept, or a proxy, holds a dead connection open. */
+const SILENCE = 45_000;
+
+/** Bytes of a message that the slowest line takes in a millisecond. */
+const SLOWEST = 20;
+
 /**
  * Everything that becomes of a turn, until it has ended or waits for its user.
  *
  * A stream that breaks off is taken up again: the task is fetched, and subscribed to if it still works. Where no task
- * is known yet, the same message is sent again with the same id, which the agent runs once.
+ * is known yet, the same message is sent again with the same id, which the agent runs once. So it is with a stream that
+ * has fallen silent, which is only then a lost line if nothing at all was heard on it.
  */
 export async function* follow(
   client: A2AClient,
@@ -31,9 +38,12 @@ export async function* follow(
   tell: (line: Line) => void,
 ): AsyncGenerator<A2AStreamEvent> {
   let taskId = "taskId" in beginning ? beginning.taskId : "";
+  const patience = SILENCE + ("message" in beginning ? JSON.stringify(beginning.message).length / SLOWEST : 0);
   for (let tries = 0; ; tries++) {
+    const listening = new Listening(signal, taskId ? SILENCE : patience);
     try {
-      for await (const event of begin(client, taskId, beginning, signal)) {
+      for await (const event of begin(client, taskId, beginning, listening.signal)) {
+        listening.heard();
         tell("connected");
         tries = 0;
         taskId = taskOf(event) || taskId;
@@ -47,11 +57,52 @@ export async function* follow(
     } catch (error) {
       if (signal.aborted) return;
       const why = refusal(error);
-      if (why === "refused" || why === "unauthenticated") throw error;
-      tell(why === "busy" ? "busy" : "lost");
+      if (why === "refused" || why === "unauthenticated") {
+        tell("connected");
+        throw error;
+      }
+      if (!listening.fellSilent) tell(why === "busy" ? "busy" : "lost");
+    } finally {
+      listening.end();
     }
     if (signal.aborted) return;
     await sleep(Math.min(LONGEST_PAUSE, 250 * 2 ** tries), signal);
+  }
+}
+
+/** One request, which is given up when nothing was heard of it for a while. */
+class Listening {
+  private readonly controller = new AbortController();
+  private readonly give = (): void => this.controller.abort();
+  private timer: ReturnType<typeof setTimeout>;
+  private any = false;
+
+  constructor(
+    private readonly until: AbortSignal,
+    patience: number,
+  ) {
+    until.addEventListener("abort", this.give);
+    this.timer = setTimeout(this.give, patience);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Whether it was given up after it had brought something. */
+  get fellSilent(): boolean {
+    return this.any && this.controller.signal.aborted;
+  }
+
+  heard(): void {
+    this.any = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.give, SILENCE);
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.until.removeEventListener("abort", this.give);
   }
 }
 

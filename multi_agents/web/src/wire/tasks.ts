@@ -1,5 +1,5 @@
 import { A2AError, type A2AMessage, type A2ATask, type A2ATaskState } from "@assistant-ui/react-a2a";
-import { agentUrl } from "./agent";
+import { agentUrl, NO_REDIRECT } from "./agent";
 import type { Credentials } from "./credentials";
 import { list, object, text, type Json } from "./json";
 
@@ -24,6 +24,7 @@ export interface TaskPage {
 export async function listTasks(credentials: Credentials, query: TaskQuery): Promise<TaskPage> {
   const parameters = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
   const answer = await fetch(`${agentUrl()}/rest/tasks?${parameters.toString()}`, {
+    ...NO_REDIRECT,
     headers: { Accept: "application/json", "A2A-Version": "1.0", ...credentials.headers() },
   });
   const told = object(await answer.json().catch(() => undefined)) ?? {};

@@ -1,0 +1,182 @@
+"""A line that is lost, redirected or silent: nothing that was said is lost, doubled or out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.web.chromium import SECONDS, Tab
+from tests.e2e.web.scripted import serving_page
+from tests.e2e.web.test_events import slowly
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+expect.set_options(timeout=SECONDS)
+
+SENT = "**/rest/message:stream"
+LISTED = "**/rest/tasks?**"
+LOST = "The connection is lost. It is taken up again by itself."
+
+HELD = """
+const real = window.fetch;
+let held = false;
+window.fetch = async (input, init) => {
+  const answer = await real(input, init);
+  if (held || !String(input).includes("message:stream")) return answer;
+  held = true;
+  const first = await answer.body.getReader().read();
+  const start = (body) => {
+    body.enqueue(first.value);
+    init.signal.addEventListener("abort", () => body.error(new DOMException("given up", "AbortError")));
+  };
+  return new Response(new ReadableStream({ start }), { status: answer.status, headers: answer.headers });
+};
+"""
+"""The first stream brings its first chunk and then nothing, and stays open, as a proxy holds a dead connection."""
+
+FORBIDDEN = """
+Object.defineProperty(window, "{}", {{ get() {{ throw new DOMException("denied", "SecurityError"); }} }});
+"""
+
+
+async def quick(part):
+    await part.begin()
+    await part.say(f"You said: {part.said}")
+    await part.status("COMPLETED")
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving_page({"quick": quick, "slowly": slowly}) as page:
+        yield page
+
+
+@pytest.fixture
+def lost(served, open_tab) -> tuple[Tab, Page]:
+    tab = open_tab(served.url)
+    tab.expected = ("Failed to load resource", "net::ERR")
+    return tab, tab.page
+
+
+def gateway_fails(route: Route) -> None:
+    route.fulfill(status=502, content_type="text/html", body="<h1>502 Bad Gateway</h1>")
+
+
+def is_redirected(route: Route) -> None:
+    route.fulfill(status=302, headers={"Location": "/portal-login"})
+
+
+def said(page: Page) -> list[str]:
+    return page.locator(".bubble").all_inner_texts()
+
+
+def test_a_message_that_waits_to_be_sent_survives_a_reload_and_is_sent_once(lost):
+    tab, page = lost
+    page.route(SENT, gateway_fails)
+    tab.ask("quick please")
+    expect(page.locator(".line.lost")).to_have_text(LOST)
+    page.reload()
+    expect(page.locator(".bubble", has_text="quick please")).to_be_visible()
+    expect(page.locator(".line.lost")).to_have_text(LOST)
+    page.unroute(SENT)
+    expect(page.get_by_text("You said: quick please")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("You said: quick please")).to_have_count(1)
+    assert said(page) == ["quick please"]
+
+
+def test_while_the_conversation_cannot_be_read_the_page_says_that_the_message_is_kept(lost):
+    tab, page = lost
+    page.route(SENT, gateway_fails)
+    tab.ask("quick and kept")
+    expect(page.locator(".line.lost")).to_be_visible()
+    page.route(LISTED, gateway_fails)
+    page.reload()
+    expect(page.locator(".outcome")).to_contain_text("Your message is kept in this tab")
+    page.unroute(LISTED)
+    page.unroute(SENT)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("You said: quick and kept")).to_be_visible()
+
+
+def test_a_message_that_was_stopped_before_it_was_sent_is_not_sent_after_a_reload(lost):
+    tab, page = lost
+    tab.ask("quick before")
+    expect(page.get_by_text("You said: quick before")).to_be_visible()
+    page.route(SENT, gateway_fails)
+    tab.ask("quick no more")
+    expect(page.locator(".line.lost")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("It is stopped as soon as the agent answers")).to_be_visible()
+    page.unroute(SENT)
+    page.reload()
+    tab.ask("quick after")
+    expect(page.get_by_text("You said: quick after")).to_be_visible()
+    assert said(page) == ["quick before", "quick after"]
+
+
+def test_what_is_said_while_the_conversation_cannot_be_read_stands_below_what_was_said_before(lost):
+    tab, page = lost
+    for words in ("quick one", "quick two"):
+        tab.ask(words)
+        expect(page.get_by_text(f"You said: {words}")).to_be_visible()
+    page.route(LISTED, gateway_fails)
+    page.reload()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    tab.ask("quick three")
+    expect(page.get_by_text("You said: quick three")).to_be_visible()
+    page.unroute(LISTED)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    expect(page.locator(".bubble")).to_have_count(3)
+    assert said(page) == ["quick one", "quick two", "quick three"]
+
+
+def test_a_redirect_is_not_followed_and_the_message_is_sent_when_it_is_over(lost):
+    tab, page = lost
+    page.route(SENT, is_redirected)
+    tab.ask("quick through a portal")
+    expect(page.locator(".line.lost")).to_have_text(LOST)
+    page.unroute(SENT)
+    expect(page.get_by_text("You said: quick through a portal")).to_be_visible()
+
+
+def test_a_refusal_ends_the_search_for_the_line(lost):
+    tab, page = lost
+    page.route(SENT, gateway_fails)
+    tab.ask("quick and refused")
+    expect(page.locator(".line.lost")).to_be_visible()
+    page.unroute(SENT)
+    page.route(SENT, lambda route: route.fulfill(status=403, body="no"))
+    expect(page.locator(".outcome.failed")).to_be_visible()
+    expect(page.locator(".line.lost")).to_have_count(0)
+
+
+def test_the_answer_behind_a_connection_that_died_without_a_word_is_there_after_a_while(
+    served, lost: tuple[Tab, Page]
+):
+    tab, page = lost
+    served.close_gate()
+    page.add_init_script(HELD)
+    page.clock.install()
+    page.reload()
+    tab.ask("slowly please")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    served.open_gate()
+    page.clock.fast_forward(40_000)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.clock.fast_forward(10_000)
+    expect(page.get_by_text("The first half and the second half.")).to_have_count(1)
+    expect(page.locator(".line")).to_have_count(0)
+
+
+@pytest.mark.parametrize("storage", ["localStorage", "sessionStorage"])
+def test_a_browser_that_forbids_storage_shows_the_page_and_its_answers(
+    served, open_tab: Callable[..., Tab], storage: str
+):
+    tab = open_tab(served.url)
+    tab.page.add_init_script(FORBIDDEN.format(storage))
+    tab.page.reload()
+    tab.ask(f"quick without {storage}")
+    expect(tab.page.get_by_text(f"You said: quick without {storage}")).to_be_visible()
+    tab.page.get_by_role("button", name="Copy answer").wait_for()
