@@ -22,7 +22,7 @@ from utils.cancellation import Cancellation
 from utils.errors import StorageError
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
-from utils.persistence.postgres.startup import UNREADABLE, check_server, is_open, refusal, unusable
+from utils.persistence.postgres.startup import ENCODING, UNREADABLE, check_server, is_open, refusal, unusable
 from utils.persistence.settings import DatabaseSettings
 from utils.timing import backoff
 
@@ -143,7 +143,7 @@ class PostgresPool:
             seconds = max(2, round(self._settings.connect_seconds))  # libpq takes no less
             parts: dict[str, str | int | None] = {"connect_timeout": seconds, "application_name": self.schema}
             parts |= _ALIVE
-            parts.update(conninfo_to_dict(self._url.get_secret_value()))
+            parts.update(conninfo_to_dict(self._url.get_secret_value()), client_encoding=ENCODING)
             return make_conninfo("", **parts)
         except psycopg.Error as error:
             raise unusable(UNREADABLE) from error
@@ -153,11 +153,15 @@ class PostgresPool:
         try:
             async with asyncio.timeout(self._settings.connect_seconds), AsyncExitStack() as stack:
                 pair: list[Connection] = []
-                for _ in range(2):
-                    connection = await AsyncConnection.connect(conninfo, autocommit=True)
+                for _ in range(
+                    2
+                ):  # unprepared: a pooler may lead to a session in which another client prepared a statement of that name
+                    connection = await AsyncConnection.connect(
+                        conninfo, autocommit=True, prepare_threshold=None
+                    )
                     stack.push_async_callback(connection.close)
                     pair.append(connection)
-                await check_server(pair[0], pair[1])
+                await check_server(*pair, patience=self._settings.connect_seconds / 2)
         except (psycopg.Error, OSError) as error:  # a TimeoutError is an OSError
             raise await refusal(error, conninfo) from error
 
