@@ -51,6 +51,15 @@ _ALIVE: dict[str, str | int | None] = {
 """A peer that is gone without a word is noticed within about 25 seconds."""
 
 
+_SESSION = """
+SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'; SET idle_session_timeout TO 0;
+SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
+SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres
+"""
+"""What a session needs, whatever the database or the user is set to for all who use it: to see what was stored while it waited for a
+lock, to live however long it only listens or holds a lock, and the forms in which the driver writes and reads values."""
+
+
 class CancelablePool(AsyncConnectionPool[Connection]):
     """The driver's pool, except that a task that is canceled while it waits for a connection gets none."""
 
@@ -169,20 +178,19 @@ class PostgresPool:
         await self.prepare(connection)
 
     async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
-        """Let a connection look for tables in the agent's schema, and wait for a lock no longer than one waits for the server.
+        """Give a connection the settings of `session`."""
+        await connection.execute(self.session(wait_seconds))
 
-        Whoever had to wait for a lock has to see what was stored meanwhile, whatever the database is set to for all who use it.
+    def session(self, wait_seconds: float | None = None) -> sql.Composed:
+        """What a connection runs first, so that it looks for tables in the agent's schema and is set as this service needs it.
 
         Args:
-            connection: The connection.
-            wait_seconds: How long it waits instead; 0 for as long as it takes.
+            wait_seconds: How long a statement waits for a lock; 0 for as long as it takes, and then it may take as long itself; as
+                long as one waits for the server where unset.
         """
         seconds = self.wait_seconds if wait_seconds is None else wait_seconds
-        settings = sql.SQL(
-            "SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'"
-        )
-        milliseconds = math.ceil(seconds * 1000)
-        await connection.execute(settings.format(sql.Identifier(self.schema), sql.Literal(milliseconds)))
+        statements = sql.SQL(_SESSION if seconds else f"{_SESSION}; SET statement_timeout TO 0")
+        return statements.format(sql.Identifier(self.schema), sql.Literal(math.ceil(seconds * 1000)))
 
     async def close(self) -> None:
         """Close every connection that is not in use, and those in use when they come back. Safe to call twice."""
@@ -270,13 +278,16 @@ class PostgresPool:
             StorageError: The server cannot be reached.
         """
         with storage_errors():
-            connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
-            try:
-                await self.prepare(connection, wait_seconds=wait_seconds)
-            except BaseException:
-                await connection.close()
-                raise
-            return connection
+            return await self._connect(wait_seconds)
+
+    async def _connect(self, wait_seconds: float | None = None) -> Connection:
+        connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+        try:
+            await self.prepare(connection, wait_seconds=wait_seconds)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
 
     async def is_silent(self) -> bool:
         """Whether the server accepts a new connection but does not answer on it: it hangs. A server that is down accepts none."""
@@ -314,7 +325,7 @@ class PostgresPool:
             await asyncio.sleep(backoff(failed, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
     async def _listen(self, channel: str) -> AsyncGenerator[str, None]:
-        connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+        connection = await self._connect()
         try:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self.channel(channel))))
             yield ""
