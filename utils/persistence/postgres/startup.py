@@ -81,6 +81,11 @@ POOLED = (
     "statement mode, or one that does not reset a session before another client gets it (`server_reset_query` of PgBouncer). "
     "Use the address of PostgreSQL itself, or of a pooler in session mode that does."
 )
+TOO_FEW = (
+    "The server at DATABASE_URL gives this process too few connections: it answers, but the queue of turns got none. Each process "
+    "needs up to DATABASE_CONNECTIONS and eight more. Raise what limits them: max_connections, the CONNECTION LIMIT of the user or of the "
+    "database, or the size of a pooler's pool."
+)
 NOT_UNICODE = (
     "The database at DATABASE_URL has the encoding {found}, which does not hold every character. Use a database in UTF8: "
     "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
