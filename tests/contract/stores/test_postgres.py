@@ -7,11 +7,8 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
@@ -110,32 +107,24 @@ async def test_a_database_that_can_only_be_read_is_refused(postgres: PostgresSer
     assert await refused(postgres.settings(url)) == startup.READ_ONLY
 
 
-class Session:
-    """A connection that tells which session of the server its next statements run in."""
-
-    def __init__(self, *pids: int) -> None:
-        self._pids = iter(pids)
-        self.info = SimpleNamespace(server_version=150_000)
-
-    async def execute(self, _query: str) -> Session:
-        return self
-
-    async def fetchone(self) -> tuple[int]:
-        return (next(self._pids),)
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
-        yield
-
-
-@pytest.mark.parametrize(("first", "second"), [((7, 8), (7,)), ((7, 9), (8,)), ((7, 7), (7,))])
-async def test_a_pooler_that_moves_transactions_between_sessions_is_refused(
-    first: tuple[int, ...], second: tuple[int, ...]
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+async def test_a_database_that_does_not_hold_every_character_is_refused(
+    postgres: PostgresServer, encoding: str
 ) -> None:
-    with pytest.raises(SettingsError) as caught:
-        await startup.check_server(cast("Any", Session(*first)), cast("Any", Session(*second)))
-    assert caught.value.message == startup.POOLED
-    await startup.check_server(cast("Any", Session(7, 7, 0)), cast("Any", Session(8)))
+    url = postgres.url(f"in_{encoding.lower()}")
+    postgres.execute(f"CREATE DATABASE in_{encoding.lower()} ENCODING '{encoding}' TEMPLATE template0")
+    assert f"has the encoding {encoding}" in await refused(postgres.settings(url))
+    postgres.drop_database(url)
+
+
+async def test_a_role_whose_connections_begin_in_another_encoding_stores_every_character(
+    postgres: PostgresServer,
+) -> None:
+    url = postgres.new_database()
+    postgres.execute(f"ALTER DATABASE {url.rpartition('/')[2]} SET client_encoding = 'LATIN1'")
+    async with AsyncExitStack() as stack:
+        pool = await opened(postgres.settings(url), stack)
+        assert await pool.one("SELECT %s::text", ("日本 🙂",)) == ("日本 🙂",)
 
 
 async def test_what_is_stored_before_a_claim_is_seen_by_it_and_nothing_is_stored_after_it(

@@ -17,6 +17,18 @@ LONGEST_PAUSE = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
 """A process that stands still within a transaction must not hold up the others for longer."""
 
 
+class QueuePool(CancelablePool):
+    """The connections of a queue. A start waits for the first of them as long as anybody does, not for the driver's half minute."""
+
+    async def open(self, wait: bool = False, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's own
+        """Connect.
+
+        Raises:
+            psycopg_pool.PoolTimeout: There was no connection in time.
+        """
+        await super().open(wait, timeout=self.timeout if timeout is None else timeout)
+
+
 class PostgresQueueTables:
     """Procrastinate's tables in the agent's schema.
 
@@ -31,7 +43,7 @@ class PostgresQueueTables:
     def connector(self) -> PsycopgConnector:
         """Connections of the queue's own: the worker keeps some of them busy."""
         return PsycopgConnector(
-            pool_factory=CancelablePool,
+            pool_factory=QueuePool,
             conninfo=self._pool.conninfo,
             configure=self._configure,
             min_size=1,

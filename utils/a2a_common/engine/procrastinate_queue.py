@@ -18,6 +18,7 @@ import psycopg
 from procrastinate import App, BaseRetryStrategy, JobContext, RetryDecision, exceptions
 from procrastinate.job_context import AbortReason
 from procrastinate.jobs import DeleteJobCondition, Job, Status
+from psycopg_pool import PoolTimeout
 
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
@@ -29,6 +30,7 @@ from utils.errors import Draining
 from utils.persistence.postgres.errors import meaning
 from utils.persistence.postgres.names import lock_number, short_name
 from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.postgres.startup import TOO_FEW, unusable
 from utils.supervised import supervised
 
 TASK_NAME = "turn"
@@ -76,6 +78,7 @@ class ProcrastinateQueue:
         """Connect, and run turns with `work` from now. With `fair`, places are shared among the callers.
 
         Raises:
+            SettingsError: The server gives it no connection.
             StorageError: The database cannot be reached.
         """
         logging.getLogger("procrastinate").setLevel(logging.WARNING)
@@ -85,8 +88,11 @@ class ProcrastinateQueue:
         sharing = Sharing(self._at_once, self.stalled_seconds) if fair else None
         app.job_manager = self._manager = SteadyJobs(connector, self.name, sharing)
         _register(app, self.name, self._noted(work, self._manager))
-        with _storage_errors():
-            await connector.open_async()
+        try:
+            with _storage_errors():
+                await connector.open_async()
+        except PoolTimeout as error:  # the agent's own connections are open by now
+            raise unusable(TOO_FEW) from error
         worker = supervised(
             "worker",
             partial(self._run_worker, app),

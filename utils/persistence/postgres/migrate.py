@@ -130,7 +130,7 @@ def _run_alembic(pool: PostgresPool) -> None:
 def _connection(pool: PostgresPool) -> psycopg.Connection:
     """A connection that looks for tables in the agent's schema."""
     connection = psycopg.connect(pool.conninfo, autocommit=True)
-    connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(pool.schema)))
+    connection.execute(pool.session(wait_seconds=0))
     connection.autocommit = False
     return connection
 

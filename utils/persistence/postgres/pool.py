@@ -22,7 +22,7 @@ from utils.cancellation import Cancellation
 from utils.errors import StorageError
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
-from utils.persistence.postgres.startup import UNREADABLE, check_server, is_open, refusal, unusable
+from utils.persistence.postgres.startup import ENCODING, UNREADABLE, check_server, is_open, refusal, unusable
 from utils.persistence.settings import DatabaseSettings
 from utils.timing import backoff
 
@@ -49,6 +49,15 @@ _ALIVE: dict[str, str | int | None] = {
     "tcp_user_timeout": 15_000,
 }
 """A peer that is gone without a word is noticed within about 25 seconds."""
+
+
+_SESSION = """
+SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'; SET idle_session_timeout TO 0;
+SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
+SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres
+"""
+"""What a session needs, whatever the database or the user is set to for all who use it: to see what was stored while it waited for a
+lock, to live however long it only listens or holds a lock, and the forms in which the driver writes and reads values."""
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
@@ -143,7 +152,7 @@ class PostgresPool:
             seconds = max(2, round(self._settings.connect_seconds))  # libpq takes no less
             parts: dict[str, str | int | None] = {"connect_timeout": seconds, "application_name": self.schema}
             parts |= _ALIVE
-            parts.update(conninfo_to_dict(self._url.get_secret_value()))
+            parts.update(conninfo_to_dict(self._url.get_secret_value()), client_encoding=ENCODING)
             return make_conninfo("", **parts)
         except psycopg.Error as error:
             raise unusable(UNREADABLE) from error
@@ -153,11 +162,15 @@ class PostgresPool:
         try:
             async with asyncio.timeout(self._settings.connect_seconds), AsyncExitStack() as stack:
                 pair: list[Connection] = []
-                for _ in range(2):
-                    connection = await AsyncConnection.connect(conninfo, autocommit=True)
+                for _ in range(
+                    2
+                ):  # unprepared: a pooler may lead to a session in which another client prepared a statement of that name
+                    connection = await AsyncConnection.connect(
+                        conninfo, autocommit=True, prepare_threshold=None
+                    )
                     stack.push_async_callback(connection.close)
                     pair.append(connection)
-                await check_server(pair[0], pair[1])
+                await check_server(*pair, patience=self._settings.connect_seconds / 2)
         except (psycopg.Error, OSError) as error:  # a TimeoutError is an OSError
             raise await refusal(error, conninfo) from error
 
@@ -165,20 +178,19 @@ class PostgresPool:
         await self.prepare(connection)
 
     async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
-        """Let a connection look for tables in the agent's schema, and wait for a lock no longer than one waits for the server.
+        """Give a connection the settings of `session`."""
+        await connection.execute(self.session(wait_seconds))
 
-        Whoever had to wait for a lock has to see what was stored meanwhile, whatever the database is set to for all who use it.
+    def session(self, wait_seconds: float | None = None) -> sql.Composed:
+        """What a connection runs first, so that it looks for tables in the agent's schema and is set as this service needs it.
 
         Args:
-            connection: The connection.
-            wait_seconds: How long it waits instead; 0 for as long as it takes.
+            wait_seconds: How long a statement waits for a lock; 0 for as long as it takes, and then it may take as long itself; as
+                long as one waits for the server where unset.
         """
         seconds = self.wait_seconds if wait_seconds is None else wait_seconds
-        settings = sql.SQL(
-            "SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'"
-        )
-        milliseconds = math.ceil(seconds * 1000)
-        await connection.execute(settings.format(sql.Identifier(self.schema), sql.Literal(milliseconds)))
+        statements = sql.SQL(_SESSION if seconds else f"{_SESSION}; SET statement_timeout TO 0")
+        return statements.format(sql.Identifier(self.schema), sql.Literal(math.ceil(seconds * 1000)))
 
     async def close(self) -> None:
         """Close every connection that is not in use, and those in use when they come back. Safe to call twice."""
@@ -266,13 +278,16 @@ class PostgresPool:
             StorageError: The server cannot be reached.
         """
         with storage_errors():
-            connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
-            try:
-                await self.prepare(connection, wait_seconds=wait_seconds)
-            except BaseException:
-                await connection.close()
-                raise
-            return connection
+            return await self._connect(wait_seconds)
+
+    async def _connect(self, wait_seconds: float | None = None) -> Connection:
+        connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+        try:
+            await self.prepare(connection, wait_seconds=wait_seconds)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
 
     async def is_silent(self) -> bool:
         """Whether the server accepts a new connection but does not answer on it: it hangs. A server that is down accepts none."""
@@ -310,7 +325,7 @@ class PostgresPool:
             await asyncio.sleep(backoff(failed, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
     async def _listen(self, channel: str) -> AsyncGenerator[str, None]:
-        connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+        connection = await self._connect()
         try:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self.channel(channel))))
             yield ""

@@ -6,7 +6,10 @@ No sentence quotes the address or the server's own words, which may hold a name 
 from __future__ import annotations
 
 import asyncio
+import secrets
 import socket
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from utils.errors import SettingsError
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 OLDEST = 14
 """Oldest major version of PostgreSQL that this service is tested with and supported on."""
 
+ENCODING = "UTF8"
+"""The encoding of a database that holds what users write."""
+
 POSTGRES_PORT = 5432
 """Where PostgreSQL listens unless an address says otherwise."""
 
@@ -24,6 +30,19 @@ KNOCK_SECONDS = 2.0
 """Longest wait for the port of a server that did not let this process in."""
 
 READ_ONLY_QUERY = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+
+_TRIAL = 20_311
+"""First half of the number of a lock that is only tried: no other lock of this service has two halves."""
+
+_HELD_QUERY = """
+SELECT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = %s AND objid::bigint = %s
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)
+"""
+
+_LOOK_SECONDS = 0.02
 
 VARIABLE = "DATABASE_URL"
 
@@ -58,8 +77,18 @@ UNREADABLE = (
 )
 TOO_OLD = "The database at DATABASE_URL is PostgreSQL {found}. This service needs {oldest} or later."
 POOLED = (
-    "DATABASE_URL leads to a connection pooler in transaction mode, which loses locks and notifications. "
-    "Use the address of PostgreSQL itself, or of a pooler in session mode."
+    "DATABASE_URL leads to a connection pooler that keeps no sessions, so locks and notifications are lost: one in transaction or "
+    "statement mode, or one that does not reset a session before another client gets it (`server_reset_query` of PgBouncer). "
+    "Use the address of PostgreSQL itself, or of a pooler in session mode that does."
+)
+TOO_FEW = (
+    "The server at DATABASE_URL gives this process too few connections: it answers, but the queue of turns got none. Each process "
+    "needs up to DATABASE_CONNECTIONS and eight more. Raise what limits them: max_connections, the CONNECTION LIMIT of the user or of the "
+    "database, or the size of a pooler's pool."
+)
+NOT_UNICODE = (
+    "The database at DATABASE_URL has the encoding {found}, which does not hold every character. Use a database in UTF8: "
+    "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
 )
 READ_ONLY = (
     "The database at DATABASE_URL can only be read, as a standby is. Use the address of the primary server."
@@ -115,8 +144,13 @@ async def _knock(host: str, port: str) -> str | None:
     return None
 
 
-async def check_server(first: AsyncConnection, second: AsyncConnection) -> None:
-    """Check the version, and that each connection keeps its session.
+async def check_server(first: AsyncConnection, second: AsyncConnection, *, patience: float) -> None:
+    """Check version and encoding, and that a session is one of its connection: it lives as long, and ends with it. Closes `first`.
+
+    Args:
+        first: A connection in autocommit.
+        second: Another one.
+        patience: Seconds that the server may take to end the session of a connection that was closed.
 
     Raises:
         SettingsError: The server cannot be used; the message says why.
@@ -124,25 +158,34 @@ async def check_server(first: AsyncConnection, second: AsyncConnection) -> None:
     major = first.info.server_version // 10_000
     if major < OLDEST:
         raise unusable(TOO_OLD.format(found=major, oldest=OLDEST))
-    if await _shares_sessions(first, second):
+    encoding = await _one(second, "SELECT getdatabaseencoding()")
+    if encoding != ENCODING:
+        raise unusable(NOT_UNICODE.format(found=encoding))
+    if not await _keeps_sessions(first, second, patience):
         raise unusable(POOLED)
-    if await _one(first, READ_ONLY_QUERY):
+    if await _one(second, READ_ONLY_QUERY):
         raise unusable(READ_ONLY)
 
 
-async def _shares_sessions(first: AsyncConnection, second: AsyncConnection) -> bool:
-    """Whether transactions of a connection move between sessions of the server.
+async def _keeps_sessions(first: AsyncConnection, second: AsyncConnection, patience: float) -> bool:
+    """Whether a lock of a session is held until its connection is closed, and is free then.
 
-    The second connection keeps a session busy between two transactions of the first.
+    All that this service asks of a session is tried, whichever pooler stands between and however many there are: sessions that
+    two connections happen not to share tell nothing.
     """
-    pid = "SELECT pg_backend_pid()"
-    before = await _one(first, pid)
-    async with second.transaction():
-        between = await _one(second, pid)
-        after = await _one(first, pid)
-    return before == between or before != after
+    number = secrets.randbits(31)
+    await first.execute("SELECT pg_advisory_lock_shared(%s::integer, %s::integer)", (_TRIAL, number))
+    if not await _one(second, _HELD_QUERY, (_TRIAL, number)):
+        return False
+    await first.close()
+    deadline = time.monotonic() + patience
+    while await _one(second, _HELD_QUERY, (_TRIAL, number)):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(_LOOK_SECONDS)
+    return True
 
 
-async def _one(connection: AsyncConnection, query: str) -> object:
-    row = await (await connection.execute(query)).fetchone()
+async def _one(connection: AsyncConnection, query: str, values: Sequence[object] = ()) -> object:
+    row = await (await connection.execute(query.encode(), values)).fetchone()
     return row[0] if row else None

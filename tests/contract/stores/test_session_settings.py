@@ -1,0 +1,85 @@
+"""What a database is set to for all who use it changes nothing of what an agent stores and hears."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+import psycopg
+import pytest
+
+from tests.postgres import PostgresServer
+from utils.persistence.postgres.pool import PostgresPool
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+
+EVERY_BYTE = bytes(range(256)) + b"\\x5c\\134"
+
+
+@asynccontextmanager
+async def opened(postgres: PostgresServer, setting: str) -> AsyncIterator[PostgresPool]:
+    """Connections to a new database with a setting for all who use it."""
+    url = postgres.new_database()
+    postgres.execute(f"ALTER DATABASE {url.rpartition('/')[2]} SET {setting}")
+    pool = PostgresPool(postgres.settings(url), agent="test")
+    await pool.open()
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["standard_conforming_strings = off", "bytea_output = escape"],
+)
+async def test_every_byte_is_read_as_it_was_written(postgres: PostgresServer, setting: str) -> None:
+    async with opened(postgres, setting) as pool:
+        await pool.execute("CREATE SCHEMA agent_test")
+        await pool.execute("CREATE TABLE kept (value bytea)")
+        await pool.execute("INSERT INTO kept SELECT unnest(%s::bytea[])", ([EVERY_BYTE, EVERY_BYTE],))
+        assert await pool.one("SELECT array_agg(value) FROM kept") == ([EVERY_BYTE, EVERY_BYTE],)
+
+
+@pytest.mark.parametrize(
+    ("setting", "query", "value"),
+    [
+        ("extra_float_digits = -5", "SELECT 1790000000.1234567::double precision", 1790000000.1234567),
+        ("DateStyle = 'German, DMY'", "SELECT timestamp '2026-02-01 03:04'", datetime(2026, 2, 1, 3, 4)),
+    ],
+)
+async def test_numbers_and_times_are_read_as_they_are_stored(
+    postgres: PostgresServer, setting: str, query: str, value: object
+) -> None:
+    async with opened(postgres, setting) as pool:
+        assert await pool.one(query) == (value,)
+
+
+async def test_a_listener_is_not_ended_for_being_silent(postgres: PostgresServer) -> None:
+    async with opened(postgres, "idle_session_timeout = '1s'") as pool:
+        heard: asyncio.Queue[str] = asyncio.Queue()
+
+        async def listen() -> None:
+            async for payload in pool.listen("c"):
+                heard.put_nowait(payload)
+
+        listening = asyncio.create_task(listen())
+        assert await heard.get() == ""
+        other = await psycopg.AsyncConnection.connect(pool.conninfo, autocommit=True)
+        with pytest.raises(psycopg.OperationalError):  # one with the setting has ended
+            async for _ in other.notifies():
+                pass
+        async with pool.connection() as connection:
+            await pool.notify(connection, "c", "after")
+        assert await heard.get() == "after"
+        listening.cancel()
+        await asyncio.wait([listening])
+
+
+async def test_a_statement_of_an_upgrade_takes_as_long_as_it_takes(postgres: PostgresServer) -> None:
+    async with opened(postgres, "statement_timeout = '100ms'") as pool:
+        connection = await pool.connect(wait_seconds=0)
+        await connection.execute("SELECT pg_sleep(0.5)")
+        await connection.close()
