@@ -1,20 +1,17 @@
-"""Lets the clients of boto in a process share what describes Amazon's services: each would parse 2 MB of JSON again."""
+"""Lets the clients of boto in a process share what describes Amazon's services: each would parse 2 MB of JSON again.
+
+It is boto's own loader, which a session shares among its clients too. Each session would look through 400 folders first.
+"""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
-from botocore.loaders import JSONFileLoader
+from botocore import session
 
-_load_file = JSONFileLoader._load_file  # it gives nothing for a file that is not there
-
-
-@cache
-def _loaded(path: str, open_method: Any) -> Any:
-    return _load_file(JSONFileLoader(), path, open_method)
+_create = cache(session.create_loader)
 
 
 def share_descriptions() -> None:
-    """Parse each description once, in this process; its readers leave it as it is."""
-    JSONFileLoader._load_file = lambda _, path, open_method: _loaded(path, open_method)
+    """Read each description once, in this process; its readers leave it as it is."""
+    session.create_loader = _create

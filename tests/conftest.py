@@ -27,9 +27,6 @@ share_contexts()
 share_model()
 put_in_memory()
 
-# Collecting makes a million objects that stay: looking through them again and again is a fifth of its time.
-gc.disable()
-
 # How long an example takes tells of the machine, not of the code.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
@@ -62,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Collecting makes a million objects that stay: looking through them again and again is a fifth of its time.
+    gc.disable()
     if config.getoption("--postgres"):
         config.pluginmanager.import_plugin("tests.in_postgres")
 

@@ -32,14 +32,13 @@ SDK_SPANS = "OTEL_INSTRUMENTATION_A2A_SDK_ENABLED"
 """What the SDK reads when it is imported."""
 
 KEPT = "PRELOADED"
-"""Variable of a worker: the descriptors of the two control sockets that it shares, taken when this module is imported."""
+"""Variable of a worker: the descriptors of the two control sockets that it shares."""
 
 DOOR = "PRELOADED_DOOR"
-"""Variable of a worker: the path of the socket that `attach.py` connects to, taken likewise."""
+"""Variable of a worker: the path of the socket that `attach.py` connects to."""
 
-_door = [os.environ.pop(DOOR, "")]
-
-_shared = [int(number) for number in os.environ.pop(KEPT, "").split(",") if number]
+_door = [""]
+_shared: list[int] = []
 
 FORKED = "tests.preloaded.Forked"
 """The audit event of a program that is started."""
@@ -49,6 +48,12 @@ interpreters: list[int] = []
 
 IMPORTED_BY_OTHERS = frozenset({"utils.a2a_common.server.serve"})
 """Modules that tests run with `-m` and agents import: run where they are imported already, they would be there twice."""
+
+
+def take_over() -> None:
+    """Have a worker share the interpreters of the run from now on; the variables that say so are of no other process."""
+    _door[0] = os.environ.pop(DOOR, _door[0])
+    _shared.extend(int(number) for number in os.environ.pop(KEPT, "").split(",") if number)
 
 
 def forks(env: Mapping[str, str]) -> bool:
@@ -128,9 +133,12 @@ def _server_with_project() -> socket.socket:
 
 
 @cache
-def _server_for_workers(*, with_project: bool) -> socket.socket:
-    """The same of the one that has imported what tests import, a child of one of the two."""
-    return _further_server(_server_with_project() if with_project else _server(), "tests")
+def _server_for_workers(*paths: str) -> socket.socket:
+    """The same of the one that has imported what tests import, a child of one of the two.
+
+    With paths, it is a child of the one with the project, and has imported the files of tests there.
+    """
+    return _further_server(_server_with_project() if paths else _server(), "tests", *paths)
 
 
 def _further_server(parent: socket.socket, *imported: str) -> socket.socket:
@@ -302,12 +310,12 @@ async def start(
     return asyncio.subprocess.Process(transport, protocol, loop)
 
 
-def worker(arguments: Sequence[str]) -> Forked:
-    """A worker of pytest-xdist, which shares the interpreters of this process.
+def worker(arguments: Sequence[str], paths: Sequence[str]) -> Forked:
+    """A worker of pytest-xdist for the tests at some paths, which shares the interpreters of this process.
 
     What is to be measured must be imported in the worker, so that it is forked from an interpreter without the project then.
     """
-    server = _server_for_workers(with_project="SLIPCOVER_ENABLED" not in os.environ)
+    server = _server_for_workers(*([] if "SLIPCOVER_ENABLED" in os.environ else paths))
     kept = [_server().fileno(), _server_with_project().fileno()]
     pipe, env = subprocess.PIPE, {**os.environ, DOOR: _door[0]}
     return Forked(

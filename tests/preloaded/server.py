@@ -2,13 +2,13 @@
 
     python server.py CONTROL_FD LISTENING_FD
     python server.py CONTROL_FD ROOT LISTENING_PATH
-    python server.py CONTROL_FD tests
+    python server.py CONTROL_FD tests PATH...
 
 Importing the libraries is most of what a short program costs. The parent imports and does nothing else: no thread, no
 event loop, no setting, and none of the project's own modules, so that a child can run those of a copy of the checkout.
 With ROOT it has imported the modules of the project there too, for programs of that checkout; with `tests` what files of
-tests import besides, for the workers. It is then itself a child of another one, and ends by its own control socket, after
-its children.
+tests import besides, and the files of tests at the paths, for the workers. It is then itself a child of another one, and
+ends by its own control socket, after its children.
 A request comes over the control socket with four descriptors: standard input, output, error, and a socket that is told
 the child's process id and, later, its exit code and processor time. Before the last one there may be others that the child
 keeps: their numbers are in its variable `PRELOADED`. The end of the control socket ends every child. `attach.py` asks over a
@@ -258,6 +258,20 @@ def import_all(names: Sequence[str]) -> None:
     gc.enable()
 
 
+def import_tests(paths: Sequence[str]) -> None:
+    """Import the files of tests there as pytest does; of one that cannot be imported the workers tell, who try it again."""
+
+    class MakesNoItems:
+        @staticmethod
+        def pytest_pycollect_makeitem() -> list[object]:
+            return []
+
+    pytest = importlib.import_module("pytest")
+    with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
+        pytest.main(["--collect-only", "--capture=no", *paths], plugins=[MakesNoItems()])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as before `tests/conftest.py` was imported
+
+
 class Server:
     """Forks a child for every request.
 
@@ -371,6 +385,8 @@ if __name__ == "__main__":
     what, door = sys.argv[2], None
     if what == "tests":
         import_all(TESTS)
+        if sys.argv[3:]:
+            import_tests(sys.argv[3:])
     elif what.isdecimal():
         door = socket.socket(fileno=int(what))
     else:

@@ -327,3 +327,24 @@ def test_what_stands_by_for_a_fork_server_ends_with_a_command_that_starts_none(
         ended, _, _ = select.select([watched], [], [], SECONDS)
         os.close(watched)
     assert ended
+
+
+IMPORTS_TESTS = """
+import signal, sys
+from tests.preloaded.server import import_tests
+import_tests(sys.argv[1:])
+print(type(sys.modules["test_whole"].__loader__).__name__, "test_broken" in sys.modules)
+print(signal.getsignal(signal.SIGINT).name)
+"""
+
+
+def test_files_of_tests_are_imported_with_their_asserts_rewritten_and_one_that_fails_is_left_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:langsmith_plugin -p no:anyio\n")
+    (tmp_path / "test_broken.py").write_text("raise RuntimeError")
+    (tmp_path / "test_whole.py").write_text("def test_it():\n    assert False\n")
+    line = ["-c", IMPORTS_TESTS, str(tmp_path)]
+    done = preloaded.run(line, cwd=tmp_path, env=variables(PYTHONPATH=str(preloaded.ROOT)), timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["AssertionRewritingHook False", "SIG_IGN"]
