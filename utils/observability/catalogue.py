@@ -140,8 +140,7 @@ STREAMS = _gauge("open_streams", "Event streams that clients hold open.")
 CONNECTIONS = _gauge("open_connections", "HTTP connections that are open, without those of METRICS_PORT.")
 REFUSALS = _counter(
     "refusals",
-    "Requests and connections that were refused or cut off because of a limit: overloaded, too_many_requests, draining, storage_low, storage_failed, "
-    "conversation_busy, connections, connections_of_address, headers_late, body_late or write_stalled.",
+    "Requests and connections that were refused or cut off because of a limit.",
     "reason",
 )
 LOOP_TASKS = _gauge(
