@@ -1,11 +1,13 @@
-"""Markdown as blocks: paragraphs, lists, code, tables, quotes, headings, in reading order."""
+"""Markdown as blocks in reading order, and its links written so that they lead somewhere without their page."""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
 from functools import cache
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -81,3 +83,27 @@ def demoted(markdown: str, levels: int = 1) -> str:
         is_heading = not fenced and _HEADING.match(line)
         shown.append("#" * levels + line if is_heading and not line.startswith("#" * (7 - levels)) else line)
     return "\n".join(shown)
+
+
+_LINK = re.compile(
+    r"(?P<text>\[(?:[^\[\]\n]|\n(?![^\S\n]*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
+)
+
+
+def with_whole_links(text: str, page: str) -> str:
+    """`text` of a page with each relative link written from where the page is: `(#ports)` becomes `(docs/faq.md#ports)`."""
+    base = page.partition("#")[0]
+    if not base:
+        return text
+    return _LINK.sub(
+        lambda found: f"{found['text']}({_whole(found['target'], base)}{found['title'] or ''})", text
+    )
+
+
+def _whole(target: str, base: str) -> str:
+    if urlsplit(target).scheme or target.startswith("/"):
+        return target
+    if urlsplit(base).scheme:
+        return urljoin(base, target)
+    path, hash_, anchor = target.partition("#")
+    return f"{normpath(join(dirname(base), path)) if path else base}{hash_}{anchor}"

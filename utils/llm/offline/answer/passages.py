@@ -11,15 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, BlockKind, blocks, heading_text
-from utils.llm.offline.answer.relative_links import with_whole_links
-from utils.llm.offline.answer.tables import joined
+from utils.llm.offline.answer.blocks import Block, BlockKind, blocks, heading_text, with_whole_links
+from utils.llm.offline.answer.records import joined
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.words import content_stems, overlap
+from utils.llm.offline.words import content_stems, is_foreign, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import aimed, alternatives, orders, questions, sentences
+from utils.messages.sentences import orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -108,7 +106,6 @@ class Section:
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
-    question = aimed(question)
     sections = _sections(question, found.articles[:READ], similarity)
     about = bool(sections) and _about(question, sections[0], similarity)
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
@@ -117,9 +114,7 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     fits = sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED
     sure = about and fits and not is_foreign(question)
     asked = _sections_of_parts(sections, found.articles, similarity)
-    sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
-        [sections[0], *(each for each in asked.values() if each)], sections
-    )
+    sections = _first([sections[0], *(each for each in asked.values() if each)], sections)
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
     shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
@@ -159,15 +154,6 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
             shown[_link(section.article)] = f"{heading}\n\n{text}"
             room -= _lines(text) + 3
     return shown
-
-
-def _each_named(
-    question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
-) -> list[Section]:
-    """The sections with the nearest to each of two named things first, "bedrock or azure"; none where no two are named."""
-    near = [_sections(each, articles, similarity) for each in alternatives(question)]
-    best = {max(found, key=lambda each: each.fit).article.url for found in near if found}
-    return _first([each for each in sections if each.article.url in best], sections) if best else []
 
 
 def _sections_of_parts(
