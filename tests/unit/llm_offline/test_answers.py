@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.rag.conftest import WordEmbedder
-from utils.llm.offline.answer.blocks import BlockKind, blocks, demoted
+from utils.llm.offline.answer.blocks import blocks, demoted
 from utils.llm.offline.answer.passages import briefly, passages_text
 from utils.llm.offline.answer.records import fenced, items_text, record_text, shortened
 from utils.llm.offline.similarity import Similarity
@@ -58,12 +58,12 @@ def test_a_text_with_fences_gets_a_longer_fence():
 def test_blocks_keep_code_whole_and_close_open_fences():
     parts = blocks("# T\ntext\n\n- a\n  more\n\n- b\n\n```py\nx\n\ny\n```\n| a |\n|---|\n\n```\nopen")
     assert [part.kind for part in parts] == [
-        BlockKind.HEADING,
-        BlockKind.PARAGRAPH,
-        BlockKind.LIST,
-        BlockKind.CODE,
-        BlockKind.TABLE,
-        BlockKind.CODE,
+        "heading",
+        "paragraph",
+        "bullet_list",
+        "fence",
+        "table",
+        "fence",
     ]
     assert parts[3].text == "```py\nx\n\ny\n```"
     assert parts[5].text.endswith("```")

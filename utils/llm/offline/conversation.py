@@ -86,21 +86,6 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     return found
 
 
-def waits_for_answer(messages: Sequence[BaseMessage]) -> bool:
-    """Whether the last message is a tool's result, which the model has to answer from."""
-    return bool(messages) and isinstance(messages[-1], ToolMessage)
-
-
-def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
-    """Every tool-call id that the history uses."""
-    return frozenset(
-        str(call["id"])
-        for message in messages
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-    )
-
-
 def _quotable(result: ToolMessage) -> str:
     """What a user may be shown of a result: not what it notes of files, which stand below the answer."""
     words = IN_WORDS.of(result)

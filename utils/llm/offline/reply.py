@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
 from utils.llm.offline.arguments import flags
 from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.conversation import LONGEST_WORD, READ, Call, Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.conversation import LONGEST_WORD, READ, Call, Turn, turns
 from utils.llm.offline.entities import numbers
 from utils.llm.offline.followup import row_arguments
 from utils.llm.offline.grammar import FORMS
@@ -37,6 +37,7 @@ CUT = (
     f"The message is too long for me: I read the first and the last {READ // 2:,} characters of it, and {LONGEST_WORD} of a word. "
     "A language model reads all of it (docs/offline-model.md)."
 )
+_BAD = frozenset({"failure", "failed", "timed_out", "startup_failure"})
 _IDS = uuid.UUID("6f9d2c5e-0f0b-5c57-9d39-3c0a9f3b8e11")
 
 
@@ -85,8 +86,8 @@ def _decided(
     tools: Sequence[ToolSpec],
     similarity: Similarity,
 ) -> Reply:
-    used = call_ids(messages)
-    if waits_for_answer(messages):
+    used = {str(call["id"]) for each in messages if isinstance(each, AIMessage) for call in each.tool_calls}
+    if isinstance(messages[-1], ToolMessage):
         return _answered(turn, steps, similarity, used)
     wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
     if wanted:
@@ -98,7 +99,7 @@ def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: C
     """An answer from the results of the first round, after a second one for what their rows were listed to find."""
     first = len(made(steps)) if turn.rounds >= ROUNDS else len(turn.calls)
     calls, later = turn.calls[:first], turn.calls[first:]
-    wanted = second_calls(calls, steps)
+    wanted = [_row_of(step, call) for step, call in zip(made(steps), calls, strict=False)]
     more = [each for each in wanted if each]
     if more and not later:
         return Reply(calls=_calls(more, used))
@@ -146,15 +147,8 @@ def pieces(text: str) -> Iterator[str]:
         yield "".join(found[start : start + CHUNK_WORDS])
 
 
-_BAD = frozenset({"failure", "failed", "timed_out", "startup_failure"})
-
-
-def second_calls(calls: Sequence[Call], steps: Sequence[Step]) -> list[tuple[str, Mapping[str, Any]] | None]:
-    """For each call of the first round the one that shows the row which its list was made to find, or `None`."""
-    return [_second(step, call) for step, call in zip(made(steps), calls, strict=False)]
-
-
-def _second(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
+def _row_of(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
+    """The call that shows the row which a list was made to find: "why did the last run fail" is a list, then a row of it."""
     result = parse_result(call.result or "")
     if not step.then or not isinstance(result, Items):
         return None

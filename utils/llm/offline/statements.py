@@ -48,10 +48,8 @@ def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
     return [*found, pending] if pending else found
 
 
-LITTLE = 2
-"""Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
 FEW = 2
-"""Words that are too few to state something."""
+"""Words that are too few to state something, and those of a question that says little without what is told before it."""
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
@@ -99,7 +97,7 @@ def _only_states(text: str) -> bool:
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
     alone = set(words(clause.text)) - WORDS["stop"]
-    if points_back(clause.text) and len(content_stems(clause.text)) <= LITTLE:
+    if points_back(clause.text) and len(content_stems(clause.text)) <= FEW:
         alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 from functools import cache
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,51 +11,29 @@ from urllib.parse import urljoin, urlsplit
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
+CODE = ("fence", "code_block")
+"""The kinds of blocks that are code."""
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _HEADING = re.compile(r"^#{1,6}\s++(.*)$")
 
 
-class BlockKind(Enum):
-    """What a block is."""
-
-    PARAGRAPH = "paragraph"
-    LIST = "list"
-    CODE = "code"
-    TABLE = "table"
-    QUOTE = "quote"
-    HEADING = "heading"
-
-
 class Block(NamedTuple):
-    """One block with its text as it stood."""
+    """One block with its text as it stood. `kind` is what markdown-it calls it: "paragraph", "fence", "table", "heading"."""
 
-    kind: BlockKind
+    kind: str
     text: str
-
-
-_KINDS = {
-    "fence": BlockKind.CODE,
-    "code_block": BlockKind.CODE,
-    "table_open": BlockKind.TABLE,
-    "blockquote_open": BlockKind.QUOTE,
-    "heading_open": BlockKind.HEADING,
-    "bullet_list_open": BlockKind.LIST,
-    "ordered_list_open": BlockKind.LIST,
-    "paragraph_open": BlockKind.PARAGRAPH,
-    "html_block": BlockKind.PARAGRAPH,
-}
 
 
 def blocks(markdown: str) -> list[Block]:
     """The blocks of a text. A fence that is never closed ends with the text, and is closed."""
     lines, found = markdown.split("\n"), []
     for token in _parser().parse(markdown):
-        if token.level or not token.map or token.type not in _KINDS:
+        if token.level or not token.map or token.type == "hr":
             continue
         text = "\n".join(lines[slice(*token.map)]).strip("\n").rstrip()
         if token.type == "fence" and text.split("\n")[-1].strip() != token.markup:
             text = f"{text}\n{token.markup}"
-        found.append(Block(_KINDS[token.type], text))
+        found.append(Block(token.type.removesuffix("_open"), text))
     return found
 
 

@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, BlockKind, blocks, heading_text, with_whole_links
+from utils.llm.offline.answer.blocks import CODE, Block, blocks, heading_text, with_whole_links
 from utils.llm.offline.answer.records import joined
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, is_foreign, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import orders, questions, sentences
+from utils.messages.sentences import aimed, orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -106,6 +106,7 @@ class Section:
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
+    question = aimed(question)
     sections = _sections(question, found.articles[:READ], similarity)
     about = bool(sections) and _about(question, sections[0], similarity)
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
@@ -221,7 +222,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
             continue
         text = _shown(question, part, section.article, similarity)
         after_code = bool(units) and units[-1][0].endswith("```")
-        goes_on = part.kind is BlockKind.CODE or (after_code and part.text[:1].islower())
+        goes_on = part.kind in CODE or (after_code and part.text[:1].islower())
         if units and (goes_on or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
@@ -295,21 +296,21 @@ def _body(article: Article) -> list[Block]:
     """The blocks of a passage without the headings that its place already names."""
     place = _place(article).lower()
     parts = blocks(article.content)
-    while parts and parts[0].kind is BlockKind.HEADING and heading_text(parts[0]).lower() in place:
+    while parts and parts[0].kind == "heading" and heading_text(parts[0]).lower() in place:
         parts = parts[1:]
-    if parts and parts[0].kind is BlockKind.PARAGRAPH and parts[0].text[0].islower():
+    if parts and parts[0].kind == "paragraph" and parts[0].text[0].islower():
         parts = parts[1:]  # the end of a sentence that began in the passage before
-    while parts and parts[-1].kind is BlockKind.HEADING:
+    while parts and parts[-1].kind == "heading":
         parts = parts[:-1]
     return parts
 
 
 def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
-    if part.kind is BlockKind.CODE:
+    if part.kind in CODE:
         return part.text
-    if part.kind is BlockKind.HEADING:
+    if part.kind == "heading":
         return f"**{heading_text(part)}**"
-    text = _short_table(question, part.text, similarity) if part.kind is BlockKind.TABLE else part.text
+    text = _short_table(question, part.text, similarity) if part.kind == "table" else part.text
     return with_whole_links(text, article.url)
 
 

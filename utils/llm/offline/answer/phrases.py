@@ -11,8 +11,6 @@ SHOWN = 8
 """Abilities that are listed at most."""
 TRIED = 3
 """Requests that are proposed."""
-SHOWN_EXCERPT = 200
-"""Characters that are quoted at most of what was searched for in place of a long request."""
 ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
@@ -95,8 +93,9 @@ def question(missing: Sequence[str]) -> str:
 
 def searched_for(excerpt: str) -> str:
     """That only a part of the request was searched for."""
-    shown = excerpt if len(excerpt) <= SHOWN_EXCERPT else f"{excerpt[:SHOWN_EXCERPT].rstrip()} …"
-    return f"The request is too long to be searched for as a whole. I searched for this part of it: “{shown}”"
+    return (
+        f"The request is too long to be searched for as a whole. I searched for this part of it: “{excerpt}”"
+    )
 
 
 def not_applied(parts: Sequence[str]) -> str:
