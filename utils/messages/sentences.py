@@ -48,19 +48,6 @@ _ALSO = re.compile(r"(?:and|also|plus)\b(?!\s+(?:if|when|while|once|since|becaus
 """Begins a sentence that asks one thing more, so that the sentence before it asked too, but for "That helps!": "Plug it in. And what does it see?".
 What only says when is no thing of its own: "and if I regret it, how …"."""
 _FEWEST_OF_A_QUESTION = 3
-_NAME = rf"(?!(?:{_COMMON})\b)[\w.-]{{0,80}}\w{{2}}"
-_EITHER = re.compile(
-    rf"\b(?P<one>{_NAME})\s+(?P<joint>or|and|vs\.?|versus)\s+(?:the\s+)?(?P<other>{_NAME}(?:\s+{_NAME})?)(?=\s*[,.;:?!]|\W*$|\s+(?:{_COMMON})\b|\s+[-\u2013\u2014]\s)",
-    re.IGNORECASE,
-)
-"""Two things that are named side by side, each by one word, where their names end."""
-_OF_BOTH = re.compile(r"\b(?:each|both|differen\w+|between|compare\w*|respectively)\b", re.IGNORECASE)
-"""Says of two things joined by "and" that each is asked about."""
-_WHETHER = re.compile(
-    rf"(?:^\W*|[,.;:?!]\s+|\b(?:and|or)\s+)(?:{_VERBS}|am|has|have)\b[^,.;:?!]{{0,400}}$", re.IGNORECASE
-)
-"""Before two things of which it is asked whether one of them will do: "do I need docker or postgres"."""
-
 _LEFT_BEHIND = re.compile(
     r"(?P<verb>\b(?:switch|chang|mov|migrat|convert|swap)(?:e|es|ed|ing)?\b(?:\s+[\w./-]+){0,4}?\s+)from\s+(?:[\w./-]+\s+){1,3}?(?=to\s+\w)",
     re.IGNORECASE,
@@ -102,15 +89,6 @@ def questions(text: str) -> list[str]:
 def orders(text: str) -> bool:
     """Whether a text begins as an order to do something with something."""
     return bool(_ORDER.match(text))
-
-
-def alternatives(text: str) -> list[str]:
-    """A text that names two things by one word each, "bedrock or azure", once with either of them; none where it does not."""
-    found = _EITHER.search(text)
-    joined = found and found["joint"].lower() == "and" and not _OF_BOTH.search(text)
-    if not found or joined or _WHETHER.search(text[: found.start()]):
-        return []
-    return [f"{text[: found.start()]}{found[name]}{text[found.end() :]}" for name in ("one", "other")]
 
 
 def _whole_sentences(text: str) -> list[str]:

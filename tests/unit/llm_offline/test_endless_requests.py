@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from tests.eval.routing_tools import tools_of
 from tests.unit.llm_offline.support import NOW, Desk
-from utils.llm.offline.legible import LONGEST_GAP, LONGEST_WORD, READ
+from utils.llm.offline.conversation import LONGEST_GAP, LONGEST_WORD, READ
 from utils.llm.offline.plan import NOT_ALL_READ
 from utils.llm.offline.reply import CUT, reply
 from utils.llm.offline.similarity import Similarity

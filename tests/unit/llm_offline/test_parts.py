@@ -244,7 +244,7 @@ def test_states_whose_numbers_are_compared_are_counted_each(chat):
     github = chat.bind_tools(tools_of("github"))
     rows = [{"number": n, "state": "closed" if n == 2 else "open"} for n in range(1, 7)]
     shown = _answer(github, "how many open issues vs closed ones has acme/rocket", "issues", rows)
-    assert "Of these, 5 are open and 1 is closed." in shown
+    assert "By state, of the 6 found: open 5, closed 1." in shown
 
 
 def test_an_item_ends_before_the_word_that_joins_the_next_one(chat):

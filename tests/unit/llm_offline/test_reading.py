@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from utils.llm.offline import entities
-from utils.llm.offline.choices import choice
+from utils.llm.offline.arguments import choice
 from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.grammar import READERS
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
@@ -110,13 +111,13 @@ def test_counts_branches_people_labels_and_folders():
     assert entities.limit("3 open PRs of acme/rocket") == 3
     assert entities.limit("which of the two has more branches") is None
     assert entities.limit("issues with more than 5 comments") is None
-    assert entities.branch("commits on main") == "main"
-    assert entities.branch("what changed on branch release-2?") == "release-2"
-    assert entities.branch("issues of acme/rocket") is None
+    assert READERS["branch"].read("commits on main") == "main"
+    assert READERS["branch"].read("what changed on branch release-2?") == "release-2"
+    assert READERS["branch"].read("issues of acme/rocket") is None
     assert entities.person("commits by mona in acme/rocket") == "mona"
     assert entities.assignee("issues assigned to @mona") == "mona"
     assert entities.labels("issues labelled bug and with the good-first label") == ["bug", "good-first"]
-    assert entities.folder("list the folder src of acme/rocket") == "src"
+    assert READERS["folder"].read("list the folder src of acme/rocket") == "src"
     assert entities.owner("what repos does microsoft own?") == "microsoft"
 
 

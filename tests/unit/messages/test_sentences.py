@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.messages.sentences import aimed, alternatives, orders, questions, sentences
+from utils.messages.sentences import aimed, orders, questions, sentences
 
 
 @pytest.mark.parametrize(
@@ -68,27 +68,6 @@ def test_one_question_is_whole(text):
 
 def test_an_abbreviation_ends_no_sentence():
     assert sentences("What does it cost per month, i.e. what is on the bill in the end") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "each"),
-    [
-        (
-            "bedrock or azure - what goes in .env for each of them?",
-            ["bedrock - what goes in .env for each of them?", "azure - what goes in .env for each of them?"],
-        ),
-        ("Docker vs Kubernetes?", ["Docker?", "Kubernetes?"]),
-        (
-            "What is the difference between request and results?",
-            ["What is the difference between request?", "What is the difference between results?"],
-        ),
-        ("How do I stop and start it?", []),
-        ("Which Python, and do I need docker or postgres for a first try?", []),
-        ("How do I back up?", []),
-    ],
-)
-def test_two_things_that_are_named_side_by_side_are_told_apart(text, each):
-    assert alternatives(text) == each
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.patterns.automaton import LETTERS
 from tests.unit.patterns.degree import EXPONENTIAL, Degrees
-from utils.llm.offline.choices import denied
+from utils.llm.offline.arguments import denied
 
 SQUARE = 2
 _BLANKS = sum(1 << bit for bit, letter in enumerate(LETTERS) if letter.isspace())

@@ -3,21 +3,59 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.clauses import without_story
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import FORMS, part, pattern
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.grammar import FORMS, LEXICON, READERS, part, pattern
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
+
+_MEANS: dict[str, list[str]] = LEXICON["values"]
+_WEAK = frozenset({"all", "any", "none"})
+"""Values whose words say other things as well; they count only when no other value does."""
+
+
+def choice(text: str, allowed: Sequence[str]) -> str | None:
+    """The allowed value that the sentence names and does not deny, the most telling first; `None` when it names none."""
+    lower = FORMS["said_of_a_person"].sub(" ", FORMS["did"].sub(r" \2d ", text.lower()))
+    lower = FORMS["asked_of_it"].sub(" ", lower)
+    lower = FORMS["still_to_come"].sub(" pending ", lower)
+    if "all" in allowed and (FORMS["whatever"].search(text) or FORMS["both_states"].search(lower)):
+        return "all"
+    words = {
+        value: [word for word in means(value) if word == value or word not in allowed] for value in allowed
+    }
+    lower = denied("|".join(re.escape(word) for own in words.values() for word in own)).sub(" ", lower)
+    said = {value: place for value, own in words.items() if (place := _place(lower, own)) is not None}
+    order = sorted(said, key=lambda value: (value in _WEAK, value not in lower, said[value]))
+    return next(iter(order), None)
+
+
+@lru_cache(maxsize=256)
+def denied(words: str) -> re.Pattern[str]:
+    """How a sentence says that it does not want what words stand for: "no drafts", "drafts excluded"."""
+    return pattern(
+        rf"{part('denies')}(?:{words})s?(?![\w/-])|\b(?:{words})s?\W+(?:(?:ones?|are)\W+)*(?:excluded|left out)\b"
+    )
+
+
+def means(value: str) -> list[str]:
+    """Words that say a value."""
+    return _MEANS.get(value.lower(), [value.lower().replace("_", " ")])
+
+
+def _place(text: str, words: Sequence[str]) -> int | None:
+    match = re.search(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, words))})(?![\w/-])", text)
+    return match.start() if match else None
+
 
 MANY = 100
 """Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
@@ -136,9 +174,7 @@ def _branch(slot: Slot) -> str | None:
         pair = entities.comparison(text)
         return pair[name == "head"] if pair else None
     hashed = entities.commit(text) if name in {"sha", "ref", "revision"} else None
-    if name == "head" and "from" not in text.lower():
-        return None
-    return hashed or entities.branch(text)
+    return hashed or READERS["branch"].read(text)
 
 
 def _labels(slot: Slot) -> str | list[str] | None:
@@ -218,7 +254,7 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
         found, named = ([each for each in listed if not each.counted] for listed in (found, named))
     if not parameter.names_its_subject:
         found = []
-    elif word != "job":
+    else:
         found = [number for number in found if not number.noun.startswith("job")]
     chosen = named or found
     return chosen[0].value if chosen else None
@@ -239,7 +275,7 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "limit": _limit,
     "page": lambda slot: entities.page(slot.text),
     "label": _labels,
-    "path": lambda slot: entities.path(slot.text) or entities.folder(slot.text),
+    "path": lambda slot: entities.path(slot.text) or READERS["folder"].read(slot.text),
     "document": lambda slot: (
         entities.address(slot.text) or entities.path(slot.text) or entities.quoted(slot.text)
     ),

@@ -34,7 +34,7 @@ def asked_change(text: str) -> Change | None:
     at = 0
     while match := FORMS["command"].search(plain, at):
         verb = _verb(match, plain)
-        if verb and not _goes_on_with_a_plan(match, plain):
+        if verb:
             return Change(verb, match.start("polite"))
         at = max(match.start() + 1, match.end("begins"))
     return None
@@ -43,11 +43,6 @@ def asked_change(text: str) -> Change | None:
 def speaks_of_github(text: str) -> bool:
     """Whether a text names a repository or something that GitHub has."""
     return entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
-
-
-def changes_github(text: str) -> bool:
-    """Whether a text asks for a change of something that GitHub has."""
-    return speaks_of_github(text) and asked_change(text) is not None
 
 
 def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:
@@ -91,9 +86,3 @@ def _verb(match: re.Match[str], text: str) -> str | None:
         return None
     needs_an_object = stem(word) in _NOUNS and match["begins"].strip()
     return None if needs_an_object and not FORMS["acted_on"].match(following) else verb
-
-
-def _goes_on_with_a_plan(match: re.Match[str], text: str) -> bool:
-    """Whether a verb says what the user is going to do as well: "I'm going to change it and send a pull request"."""
-    before = re.split(r"[.!?]\s", text[: match.start()])[-1]
-    return match["begins"].strip().isalpha() and FORMS["own_plan"].search(before) is not None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from utils.llm.offline.entities import numbers, quotes_hidden
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.words import spelled_out, words
 from utils.messages.sentences import orders
 

@@ -1,19 +1,46 @@
-"""A list of messages as turns: what was asked, what was called with which result, what was answered."""
+"""A list of messages as turns: what was asked, as much of it as is read, what was called with which result, what was answered."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from utils.llm.offline.legible import legible
 from utils.messages.handles import full_output_of
 from utils.messages.marks import IN_WORDS
 from utils.messages.results import shown_before
 from utils.messages.text import message_text
 from utils.messages.told import own_words
+
+READ = 8_000
+"""Characters of a request that are read, half of them at its end, where a question below a pasted text stands."""
+LONGEST_WORD = 400
+"""Characters of a word that are read: more than addresses, paths and names have, and fewer digits than Python takes for a number."""
+LONGEST_GAP = 40
+"""Blanks in a row that are read: more than people indent by."""
+
+_WORD = re.compile(rf"(?<!\S)(\S{{{LONGEST_WORD}}})\S+")
+_GAP = re.compile(rf"(?<!\s)(\s{{{LONGEST_GAP}}})\s+")
+
+
+class Legible(NamedTuple):
+    """The part of a text that is read. `cut`: more than blanks was left out."""
+
+    text: str
+    cut: bool
+
+
+def legible(text: str) -> Legible:
+    """A text with its endless words and gaps cut, and of a long one the lines at its beginning and its end."""
+    text, words_cut = _WORD.subn(r"\1", _GAP.sub(r"\1", text))
+    if len(text) <= READ:
+        return Legible(text, words_cut > 0)
+    head, tail = text[: READ // 2], text[-READ // 2 :]
+    whole_lines = head.rfind("\n") + 1, tail.find("\n") + 1
+    return Legible(f"{head[: whole_lines[0] or None]}\n{tail[whole_lines[1] :]}", cut=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +84,6 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
         elif isinstance(message, AIMessage) and found:
             _add(found[-1], message, results, seen)
     return found
-
-
-def waits_for_answer(messages: Sequence[BaseMessage]) -> bool:
-    """Whether the last message is a tool's result, which the model has to answer from."""
-    return bool(messages) and isinstance(messages[-1], ToolMessage)
-
-
-def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
-    """Every tool-call id that the history uses."""
-    return frozenset(
-        str(call["id"])
-        for message in messages
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-    )
 
 
 def _quotable(result: ToolMessage) -> str:

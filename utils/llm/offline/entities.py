@@ -146,11 +146,6 @@ def page(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def branch(text: str) -> str | None:
-    """The branch or version that a sentence names."""
-    return READERS["branch"].read(text)
-
-
 def comparison(text: str) -> tuple[str, str] | None:
     """The older and the newer of two branches, tags or commits that are compared."""
     match = FORMS["comparison"].search(text)
@@ -173,11 +168,6 @@ def assignee(text: str) -> str | None:
     if FORMS["unassigned"].search(text):
         return "none"
     return READERS["assignee"].read(text)
-
-
-def folder(text: str) -> str | None:
-    """The folder that a sentence names as one."""
-    return READERS["folder"].read(text)
 
 
 def owner(text: str) -> str | None:

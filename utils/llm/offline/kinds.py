@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from utils.embeddings.cache import unstored
 from utils.llm.offline import entities
-from utils.llm.offline.links import links_in_words
-from utils.llm.offline.particulars import masked
+from utils.llm.offline.particulars import links_in_words, masked
 from utils.llm.offline.words import words
 
 if TYPE_CHECKING:

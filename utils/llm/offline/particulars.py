@@ -1,4 +1,4 @@
-"""A sentence without its particulars, so that only what is asked for counts."""
+"""Addresses of a code host and names in other forms written out in words, and a sentence without its particulars."""
 
 from __future__ import annotations
 
@@ -6,9 +6,22 @@ import re
 from functools import lru_cache
 
 from utils.llm.offline import entities
-from utils.llm.offline.grammar import FORMS, part
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.grammar import FORMS, LEXICON, part, whole
 from utils.llm.offline.words import spelled_out
+
+_TABLE = tuple(
+    (re.compile(whole([row["form"]])), row["written"], FORMS[row.get("where", "anything")])
+    for row in LEXICON["links"]
+)
+
+
+def links_in_words(text: str) -> str:
+    """`text` with each of them replaced: ".../octocat/hello-world/pull/7" by "pull request 7 of octocat/hello-world"."""
+    for form, written, where in _TABLE:
+        if where.search(text):
+            text = form.sub(written, text)
+    return text
+
 
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
 _HALF_NAMED = re.compile(

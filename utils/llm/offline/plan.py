@@ -11,11 +11,9 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
-from utils.llm.offline.conditions import with_conditions
-from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.conversation import Call, Turn, legible
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.legible import legible
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
     ASKS_KNOWN,
@@ -26,7 +24,7 @@ from utils.llm.offline.route import (
 )
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
-from utils.llm.offline.statements import with_statements
+from utils.llm.offline.statements import with_conditions, with_statements
 from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
@@ -84,8 +82,6 @@ class Planner:
         nouns = [tool.noun for tool in self.tools if tool.noun]
         clauses = split(request, [*nouns, *WORDS["lacked"]] if nouns else [])
         talk = [small_talk(clause.text) for clause in clauses]
-        if None not in talk:
-            return []
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
         clauses = with_conditions(with_statements(clauses, request))

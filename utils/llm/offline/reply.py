@@ -10,20 +10,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
-from utils.llm.offline.chain import second_calls
+from utils.llm.offline.arguments import flags
 from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
-from utils.llm.offline.language import is_foreign
-from utils.llm.offline.legible import LONGEST_WORD, READ
+from utils.llm.offline.conversation import LONGEST_WORD, READ, Call, Turn, turns
+from utils.llm.offline.entities import numbers
+from utils.llm.offline.followup import row_arguments
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.words import is_foreign
+from utils.messages.results import Items, parse_result
 from utils.messages.sentences import orders
 
 ROUNDS = 2
@@ -34,6 +37,7 @@ CUT = (
     f"The message is too long for me: I read the first and the last {READ // 2:,} characters of it, and {LONGEST_WORD} of a word. "
     "A language model reads all of it (docs/offline-model.md)."
 )
+_BAD = frozenset({"failure", "failed", "timed_out", "startup_failure"})
 _IDS = uuid.UUID("6f9d2c5e-0f0b-5c57-9d39-3c0a9f3b8e11")
 
 
@@ -82,8 +86,8 @@ def _decided(
     tools: Sequence[ToolSpec],
     similarity: Similarity,
 ) -> Reply:
-    used = call_ids(messages)
-    if waits_for_answer(messages):
+    used = {str(call["id"]) for each in messages if isinstance(each, AIMessage) for call in each.tool_calls}
+    if isinstance(messages[-1], ToolMessage):
         return _answered(turn, steps, similarity, used)
     wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
     if wanted:
@@ -95,7 +99,7 @@ def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: C
     """An answer from the results of the first round, after a second one for what their rows were listed to find."""
     first = len(made(steps)) if turn.rounds >= ROUNDS else len(turn.calls)
     calls, later = turn.calls[:first], turn.calls[first:]
-    wanted = second_calls(calls, steps)
+    wanted = [_row_of(step, call) for step, call in zip(made(steps), calls, strict=False)]
     more = [each for each in wanted if each]
     if more and not later:
         return Reply(calls=_calls(more, used))
@@ -141,3 +145,24 @@ def pieces(text: str) -> Iterator[str]:
     found = re.findall(r"\s*\S+\s*", text)
     for start in range(0, len(found), CHUNK_WORDS):
         yield "".join(found[start : start + CHUNK_WORDS])
+
+
+def _row_of(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
+    """The call that shows the row which a list was made to find: "why did the last run fail" is a list, then a row of it."""
+    result = parse_result(call.result or "")
+    if not step.then or not isinstance(result, Items):
+        return None
+    row = _row(result.items, step.reading)
+    detail = row_arguments(step.then, row, call) if row else None
+    return (step.then.name, {**flags(step.then, step.reading), **detail}) if detail else None
+
+
+def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:
+    if wanted := {each.value for each in numbers(reading) if each.counted}:
+        return next((row for row in rows if row.get("number") in wanted), None)
+    ended = any(
+        {"conclusion", "status"} & row.keys() for row in rows
+    )  # an issue "about a failed login" has neither
+    if not (ended and FORMS["failed"].search(reading)):
+        return next(iter(rows), None)
+    return next((row for row in rows if {str(row.get("conclusion")), str(row.get("status"))} & _BAD), None)

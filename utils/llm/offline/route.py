@@ -9,16 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import asked_change, changes_github, changing, speaks_of_github
-from utils.llm.offline.followup import points_back, without_opening
+from utils.llm.offline.changes import asked_change, changing, speaks_of_github
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.kinds import RequestKind, kinds_of
-from utils.llm.offline.language import is_foreign
-from utils.llm.offline.links import links_in_words
-from utils.llm.offline.particulars import masked, without_denied
+from utils.llm.offline.particulars import links_in_words, masked, without_denied
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import NAMES, ToolSpec
-from utils.llm.offline.words import content_stems, spelled_out
+from utils.llm.offline.words import content_stems, is_foreign, spelled_out
 from utils.messages.handles import handles_in
 
 ABSTAIN = 0.36
@@ -110,13 +107,14 @@ def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: floa
     """Whether a clause is for the agent of GitHub by its words or its kind, however near another tool is."""
     if kinds.get(RequestKind.DOCUMENTS, 0.0) >= ASKED:
         return False
-    continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     return (
-        changes_github(clause)
-        or (asked_change(clause) is not None and continued)
+        (
+            asked_change(clause) is not None
+            and asks_from < ASKS_WHICH
+            and not FORMS["documented"].search(clause)
+        )
         or (kinds.get(RequestKind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
-        or _rows_alone(clause)
-        or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and _chooses_rows(clause))
+        or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and bool(FORMS["rows"].search(clause)))
         or (kinds.get(RequestKind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
     )
 
@@ -162,10 +160,9 @@ def _is_nobodys(
     asks = sent_to_be_looked_up or is_foreign(clause) or _asks(clause)
     if (asks and score >= FAR) or FORMS["product"].search(clause) or FORMS["has"].search(clause):
         return False
-    wanted_to_know = FORMS["how_to"].search(clause) or FORMS["thing_alone"].match(clause)
-    ordered = 0.0 if wanted_to_know else kinds.get(RequestKind.CHANGE, 0.0)
+    ordered = 0.0 if FORMS["how_to"].search(clause) else kinds.get(RequestKind.CHANGE, 0.0)
     nobodys = kinds.get(RequestKind.OUTSIDE, 0.0) + kinds.get(RequestKind.TALK, 0.0) + ordered
-    return bool(FORMS["sum"].match(clause)) or nobodys >= (SURELY if asks else TOLD)
+    return nobodys >= (SURELY if asks else TOLD)
 
 
 def _asks(clause: str) -> bool:
@@ -174,39 +171,12 @@ def _asks(clause: str) -> bool:
     return bool(FORMS["question"].search(clause if rest == clause else rest.rstrip(" ?")))
 
 
-def _of_what_was_shown(clause: str) -> bool:
-    """Whether an order speaks of what the conversation showed: "close all of them", "merge it", "reopen 5", "approve"."""
-    said = content_stems(FORMS["state_words"].sub(" ", without_opening(clause)))
-    return (
-        bool(FORMS["shown"].search(clause) or entities.numbers(clause))
-        or points_back(clause)
-        or len(said) <= 1
-    )
-
-
-def _rows_alone(clause: str) -> bool:
-    """Whether a clause speaks of rows that GitHub has and of nothing else: "latest issue?"."""
-    rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
-    return bool(FORMS["rows"].search(clause)) and not content_stems(rest)
-
-
-def _chooses_rows(clause: str) -> bool:
-    """Whether a clause names rows that GitHub has by a label or by whose they are: "bugs that nobody is assigned to"."""
-    chosen = entities.labels(clause) or entities.assignee(clause)
-    return bool(chosen and FORMS["rows"].search(clause)) and not about_the_product(clause)
-
-
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """The tool that shows a repository, where a clause names one and asks for nothing of it: "tell me about a/b"."""
     text = links_in_words(clause)
     if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
         return None
     return next((tool for tool in tools if tool.noun == "repository"), None)
-
-
-def asks_of_a_repository(clause: str) -> bool:
-    """Whether a text names something that a repository has."""
-    return FORMS["has"].search(clause) is not None
 
 
 def _names_what_is_on_github(clause: str) -> bool:

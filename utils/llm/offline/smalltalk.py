@@ -11,7 +11,7 @@ from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
 from utils.llm.offline.kinds import RequestKind, kinds_of
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.similarity import Similarity
 
 

@@ -1,24 +1,55 @@
-"""Parts of a request that only state something: background before a question, or a few words more of it after it."""
+"""Parts of a request that ask for nothing of their own: background, a few words more, and conditions ("if not, …")."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
-from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import LONGEST, points_back
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.route import asks_of_a_repository
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.words import content_stems, words
 from utils.messages.sentences import orders
 
-LITTLE = 2
-"""Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
+
+def conditional(text: str) -> bool:
+    """Whether a text is or begins with a condition."""
+    own = FORMS["own"].match(text)
+    return bool(FORMS["back"].match(text) or (own and entities.repository(links_in_words(own[1]))))
+
+
+def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
+    """The clauses with conditions as such; one that names a repository is a part of its own before what depends on it."""
+    found: list[Clause] = []
+    pending: Clause | None = None
+    for clause in clauses:
+        if pending is not None:
+            found.append(clause._replace(start=pending.start, condition=pending.text))
+            pending = None
+            continue
+        match = FORMS["back"].match(clause.text) if found else None
+        own = None if match or asked_change(clause.text) else FORMS["own"].match(clause.text)
+        if own and entities.repository(links_in_words(own[1])):
+            found.append(clause._replace(text=re.sub(r"\b(?:no|any)\s+", "any ", own[1])))
+            match = own
+        if match is None:
+            found.append(clause)
+            continue
+        rest = clause.text[match.end() :]
+        condition = match[0].strip(" ,:;")
+        if rest:
+            found.append(clause._replace(text=rest, condition=condition))
+        else:
+            pending = clause._replace(text=condition)
+    return [*found, pending] if pending else found
+
+
 FEW = 2
-"""Words that are too few to state something."""
+"""Words that are too few to state something, and those of a question that says little without what is told before it."""
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
@@ -56,7 +87,7 @@ def _only_states(text: str) -> bool:
         return False
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
-        return of_themselves and not asks_of_a_repository(text)
+        return of_themselves and not FORMS["has"].search(text)
     said = len(words(text))
     long = said > LONGEST and not FORMS["depends"].match(text)
     tells = FORMS["of_something"].match(text) or long or not points_back(text)
@@ -66,7 +97,7 @@ def _only_states(text: str) -> bool:
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
     alone = set(words(clause.text)) - WORDS["stop"]
-    if points_back(clause.text) and len(content_stems(clause.text)) <= LITTLE:
+    if points_back(clause.text) and len(content_stems(clause.text)) <= FEW:
         alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)

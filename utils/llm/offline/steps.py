@@ -10,7 +10,7 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.clauses import Clause, asks_for_more
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.links import links_in_words
+from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words
@@ -72,8 +72,7 @@ def _says_more(step: Step, last: Step) -> bool:
         return False
     leans = followup.points_back(step.reading)
     if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
-        of_it = leans and last.tool.is_library and FORMS["how_to"].search(step.reading)
-        return bool(of_it or FORMS["fragment_question"].match(step.reading))
+        return FORMS["fragment_question"].match(step.reading) is not None
     more = last.tool.about_repositories and asks_for_more(step.reading)
     return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
 

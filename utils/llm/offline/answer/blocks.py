@@ -1,60 +1,39 @@
-"""Markdown as blocks: paragraphs, lists, code, tables, quotes, headings, in reading order."""
+"""Markdown as blocks in reading order, and its links written so that they lead somewhere without their page."""
 
 from __future__ import annotations
 
 import re
-from enum import Enum
 from functools import cache
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
+CODE = ("fence", "code_block")
+"""The kinds of blocks that are code."""
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _HEADING = re.compile(r"^#{1,6}\s++(.*)$")
 
 
-class BlockKind(Enum):
-    """What a block is."""
-
-    PARAGRAPH = "paragraph"
-    LIST = "list"
-    CODE = "code"
-    TABLE = "table"
-    QUOTE = "quote"
-    HEADING = "heading"
-
-
 class Block(NamedTuple):
-    """One block with its text as it stood."""
+    """One block with its text as it stood. `kind` is what markdown-it calls it: "paragraph", "fence", "table", "heading"."""
 
-    kind: BlockKind
+    kind: str
     text: str
-
-
-_KINDS = {
-    "fence": BlockKind.CODE,
-    "code_block": BlockKind.CODE,
-    "table_open": BlockKind.TABLE,
-    "blockquote_open": BlockKind.QUOTE,
-    "heading_open": BlockKind.HEADING,
-    "bullet_list_open": BlockKind.LIST,
-    "ordered_list_open": BlockKind.LIST,
-    "paragraph_open": BlockKind.PARAGRAPH,
-    "html_block": BlockKind.PARAGRAPH,
-}
 
 
 def blocks(markdown: str) -> list[Block]:
     """The blocks of a text. A fence that is never closed ends with the text, and is closed."""
     lines, found = markdown.split("\n"), []
     for token in _parser().parse(markdown):
-        if token.level or not token.map or token.type not in _KINDS:
+        if token.level or not token.map or token.type == "hr":
             continue
         text = "\n".join(lines[slice(*token.map)]).strip("\n").rstrip()
         if token.type == "fence" and text.split("\n")[-1].strip() != token.markup:
             text = f"{text}\n{token.markup}"
-        found.append(Block(_KINDS[token.type], text))
+        found.append(Block(token.type.removesuffix("_open"), text))
     return found
 
 
@@ -81,3 +60,27 @@ def demoted(markdown: str, levels: int = 1) -> str:
         is_heading = not fenced and _HEADING.match(line)
         shown.append("#" * levels + line if is_heading and not line.startswith("#" * (7 - levels)) else line)
     return "\n".join(shown)
+
+
+_LINK = re.compile(
+    r"(?P<text>\[(?:[^\[\]\n]|\n(?![^\S\n]*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
+)
+
+
+def with_whole_links(text: str, page: str) -> str:
+    """`text` of a page with each relative link written from where the page is: `(#ports)` becomes `(docs/faq.md#ports)`."""
+    base = page.partition("#")[0]
+    if not base:
+        return text
+    return _LINK.sub(
+        lambda found: f"{found['text']}({_whole(found['target'], base)}{found['title'] or ''})", text
+    )
+
+
+def _whole(target: str, base: str) -> str:
+    if urlsplit(target).scheme or target.startswith("/"):
+        return target
+    if urlsplit(base).scheme:
+        return urljoin(base, target)
+    path, hash_, anchor = target.partition("#")
+    return f"{normpath(join(dirname(base), path)) if path else base}{hash_}{anchor}"

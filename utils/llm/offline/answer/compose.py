@@ -10,18 +10,15 @@ from dataclasses import replace
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
 from utils.llm.offline.answer.passages import SCREEN, briefly, passages_text
-from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import cell, count, items_text
+from utils.llm.offline.answer.records import cell, fenced, items_text, joined, record_text, shortened
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.clauses import Clause
-from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
-from utils.llm.offline.words import content_stems, words
+from utils.llm.offline.words import content_stems, is_foreign, words
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
 _NO_LIMITS = frozenset({"limit", "per_page", "page"})
@@ -29,7 +26,7 @@ _NAMING = frozenset({"owner", "repo", "repository", "query"})
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
-SHOWN_PEOPLE = 5
+SHOWN_VALUES = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
 NO_RESULT = "That was interrupted before it returned anything."
@@ -49,7 +46,10 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     done = made(steps)
     whole = Step(Clause(turn.request, 0, len(turn.request)))
     parts = list(zip(calls, [*done, *(whole for _ in calls)], strict=False))
-    bodies = [_weighed(_body(*part, turn, similarity), part[1], parts[:at]) for at, part in enumerate(parts)]
+    bodies = [
+        joined(phrases.not_weighed(step.clause.condition), _body(call, step, turn, similarity))
+        for call, step in parts
+    ]
     rest = left_over(steps) if done else []
     sections = list(zip(parts, bodies, strict=True))
     pairs = [section for section in sections if not section[0][0].shown] or sections
@@ -60,23 +60,6 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
         ]
         bodies.sort(key=lambda section: section.count("\n") > SCREEN)
     return "\n\n".join([*first, *bodies, *rest])
-
-
-def _weighed(body: str, step: Step, before: Sequence[Part]) -> str:
-    """A conditional part: omitted if an earlier result rules it out, shown with a note if the condition cannot be decided."""
-    condition = step.clause.condition
-    checks = [part for part in before if not part[1].clause.condition]
-    if not condition or not checks:
-        return body
-    call, check = checks[-1]
-    if check.unmet:
-        return phrases.NOT_DONE.format(f"{condition}, {step.clause.text}", phrases.NOT_KNOWN)
-    result = parse_result(call.result or "")
-    found = result if isinstance(result, Items) else None
-    applies = found and holds(condition, check.clause.text, bool(found.items))
-    if found is None or applies is None:
-        return f"{phrases.NOT_WEIGHED.format(condition)}\n\n{body}"
-    return body if applies else phrases.DOES_NOT_APPLY.format(condition, count(found))
 
 
 def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequence[Call]]:
@@ -90,33 +73,29 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
         name: (each.total or len(each.items), each.total is None and bool(each.note and each.items))
         for name, each in counted.items()
     }
-    if not FORMS["lists"].search(request):
-        few = map(_few, counted.values())
-        calls = [replace(call, result=dump_result(each)) for call, each in zip(calls, few, strict=True)]
+    few = map(_few, counted.values())
+    calls = [replace(call, result=dump_result(each)) for call, each in zip(calls, few, strict=True)]
     return [phrases.comparison(kinds.pop(), numbers)], calls
 
 
 def _few(found: Items, asked: str = "") -> Items:
-    """The first rows of a list of which the number is asked for; where several states or the author of the most are, the number of each."""
-    note = found.note
-    if FORMS["most_of_whom"].search(asked) and (people := Counter(_people(found, asked))):
-        most = phrases.of_each_person(people.most_common(SHOWN_PEOPLE), _column(asked), len(found.items))
+    """The first rows of a list of which the number is asked for; where several states or who has the most are, the number of each."""
+    note, column = found.note, _column(asked)
+    if each := Counter(_values(found, column)):
+        most = phrases.of_each_value(each.most_common(SHOWN_VALUES), column, len(found.items))
         note = " ".join(filter(None, (note, most)))
-    states = Counter(str(row.get("state")) for row in found.items)
-    named = {match[0].lower() for match in FORMS["state_words"].finditer(asked)} & states.keys()
-    if len(named) > 1 and not found.note:
-        note = phrases.of_each_state(states)
     total = found.total or len(found.items)
     return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total, "note": note})
 
 
 def _column(asked: str) -> str:
-    """What people are asked for: who has to do the most, or who wrote the most."""
-    return "assignee" if "assign" in asked.lower() else "author"
+    """What rows are counted by: who has to do the most, who wrote the most, or the states where several are named; else nothing."""
+    if FORMS["most_of_whom"].search(asked):
+        return "assignee" if "assign" in asked.lower() else "author"
+    return "state" if len({match[0].lower() for match in FORMS["state_words"].finditer(asked)}) > 1 else ""
 
 
-def _people(found: Items, asked: str) -> list[str]:
-    name = _column(asked)
+def _values(found: Items, name: str) -> list[str]:
     values = (row.get(name) or row.get(f"{name}s") or [] for row in found.items)
     return [str(one) for value in values for one in (value if isinstance(value, list) else [value])]
 
@@ -134,7 +113,7 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
         case Items() as listed:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
-            if FORMS["most_of_whom"].search(asked) and any(_people(listed, asked)):
+            if FORMS["most_of_whom"].search(asked) and any(_values(listed, _column(asked))):
                 listed, left_out = (
                     _few(listed, asked),
                     [part for part in left_out if "most" not in words(part)],

@@ -11,15 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from utils.llm.offline.answer.blocks import Block, BlockKind, blocks, heading_text
-from utils.llm.offline.answer.relative_links import with_whole_links
-from utils.llm.offline.answer.tables import joined
+from utils.llm.offline.answer.blocks import CODE, Block, blocks, heading_text, with_whole_links
+from utils.llm.offline.answer.records import joined
 from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.words import content_stems, overlap
+from utils.llm.offline.words import content_stems, is_foreign, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import aimed, alternatives, orders, questions, sentences
+from utils.messages.sentences import aimed, orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -117,9 +115,7 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     fits = sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED
     sure = about and fits and not is_foreign(question)
     asked = _sections_of_parts(sections, found.articles, similarity)
-    sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
-        [sections[0], *(each for each in asked.values() if each)], sections
-    )
+    sections = _first([sections[0], *(each for each in asked.values() if each)], sections)
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
     shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
@@ -159,15 +155,6 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
             shown[_link(section.article)] = f"{heading}\n\n{text}"
             room -= _lines(text) + 3
     return shown
-
-
-def _each_named(
-    question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
-) -> list[Section]:
-    """The sections with the nearest to each of two named things first, "bedrock or azure"; none where no two are named."""
-    near = [_sections(each, articles, similarity) for each in alternatives(question)]
-    best = {max(found, key=lambda each: each.fit).article.url for found in near if found}
-    return _first([each for each in sections if each.article.url in best], sections) if best else []
 
 
 def _sections_of_parts(
@@ -235,7 +222,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
             continue
         text = _shown(question, part, section.article, similarity)
         after_code = bool(units) and units[-1][0].endswith("```")
-        goes_on = part.kind is BlockKind.CODE or (after_code and part.text[:1].islower())
+        goes_on = part.kind in CODE or (after_code and part.text[:1].islower())
         if units and (goes_on or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
@@ -309,21 +296,21 @@ def _body(article: Article) -> list[Block]:
     """The blocks of a passage without the headings that its place already names."""
     place = _place(article).lower()
     parts = blocks(article.content)
-    while parts and parts[0].kind is BlockKind.HEADING and heading_text(parts[0]).lower() in place:
+    while parts and parts[0].kind == "heading" and heading_text(parts[0]).lower() in place:
         parts = parts[1:]
-    if parts and parts[0].kind is BlockKind.PARAGRAPH and parts[0].text[0].islower():
+    if parts and parts[0].kind == "paragraph" and parts[0].text[0].islower():
         parts = parts[1:]  # the end of a sentence that began in the passage before
-    while parts and parts[-1].kind is BlockKind.HEADING:
+    while parts and parts[-1].kind == "heading":
         parts = parts[:-1]
     return parts
 
 
 def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
-    if part.kind is BlockKind.CODE:
+    if part.kind in CODE:
         return part.text
-    if part.kind is BlockKind.HEADING:
+    if part.kind == "heading":
         return f"**{heading_text(part)}**"
-    text = _short_table(question, part.text, similarity) if part.kind is BlockKind.TABLE else part.text
+    text = _short_table(question, part.text, similarity) if part.kind == "table" else part.text
     return with_whole_links(text, article.url)
 
 

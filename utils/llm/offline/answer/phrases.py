@@ -11,8 +11,6 @@ SHOWN = 8
 """Abilities that are listed at most."""
 TRIED = 3
 """Requests that are proposed."""
-SHOWN_EXCERPT = 200
-"""Characters that are quoted at most of what was searched for in place of a long request."""
 ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
@@ -21,10 +19,6 @@ CAME_ALONG = "I did not read the attached files or data. The offline model reads
 NO_WORDS = "Write in words what you want to know: the offline model does not read attached files or data. A language model does (docs/offline-model.md)."
 NOT_DONE = "Not done: “{}”. {}"
 """A part of the request that nothing was done for, and why."""
-NOT_WEIGHED = "I cannot check the condition “{}”, so here is the result anyway."
-DOES_NOT_APPLY = "“{}” does not apply: {}."
-"""A condition, and what the part before it found."""
-NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
@@ -57,14 +51,13 @@ def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     return f"{said} {abilities(tools)}" if kind in (Talk.GREETING, Talk.HELP) else said
 
 
-def of_each_state(states: Mapping[str, int]) -> str:
-    """How many things are in each state: "Of these, 60 are open and 12 are closed."."""
-    each = [f"{number} {'is' if number == 1 else 'are'} {state}" for state, number in states.items()]
-    return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
+def not_weighed(condition: str) -> str:
+    """That a part is done whether or not its condition holds; empty without one."""
+    return f"I cannot check the condition “{condition}”, so here is the result anyway." if condition else ""
 
 
-def of_each_person(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
-    """Who has the most of the rows that were found: "By author, of the 60 found: mona 26, hubot 24."."""
+def of_each_value(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
+    """How many of the rows that were found have a value: "By author, of the 60 found: mona 26, hubot 24."."""
     return f"By {column}, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
 
 
@@ -92,18 +85,17 @@ def question(missing: Sequence[str]) -> str:
     """One plain question for the arguments that a tool still needs."""
     names = set(missing)
     if names & {"repo", "repository"}:
-        also = [_named(name) for name in missing if name not in {"repo", "repository", "owner"}]
-        rest = f" and {' and '.join(also)}" if also else ""
-        return f"Which repository do you mean{rest}? Please name it as owner/repository."
-    if len(names) == 1 and missing[0] in {"query", "q", "question"}:
+        return "Which repository do you mean? Please name it as owner/repository."
+    if names <= {"query", "q", "question"}:
         return "What should I search for?"
     return f"Please tell me {' and '.join(_named(name) for name in missing)}: which one do you mean?"
 
 
 def searched_for(excerpt: str) -> str:
     """That only a part of the request was searched for."""
-    shown = excerpt if len(excerpt) <= SHOWN_EXCERPT else f"{excerpt[:SHOWN_EXCERPT].rstrip()} …"
-    return f"The request is too long to be searched for as a whole. I searched for this part of it: “{shown}”"
+    return (
+        f"The request is too long to be searched for as a whole. I searched for this part of it: “{excerpt}”"
+    )
 
 
 def not_applied(parts: Sequence[str]) -> str:
