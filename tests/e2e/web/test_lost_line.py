@@ -109,8 +109,9 @@ def test_a_message_that_was_stopped_before_it_was_sent_is_not_sent_after_a_reloa
     expect(page.locator(".line.lost")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_text("It is stopped as soon as the agent answers")).to_be_visible()
-    page.unroute(SENT)
     page.reload()
+    expect(page.get_by_text("You said: quick before")).to_be_visible()
+    page.unroute(SENT)
     tab.ask("quick after")
     expect(page.get_by_text("You said: quick after")).to_be_visible()
     assert said(page) == ["quick before", "quick after"]

@@ -20,9 +20,18 @@ addEventListener("focus", (event) => event.stopImmediatePropagation(), true);
 """A page that does not look by itself, after a time or when it is seen again, whether something is new."""
 
 
+async def words(part):
+    await part.begin()
+    if part.said.startswith("words"):
+        await part.status("INPUT_REQUIRED", parts=[{"text": "Do you want tea?"}])
+        return
+    await part.say(f"You want {part.said}.")
+    await part.status("COMPLETED")
+
+
 @pytest.fixture(scope="module")
 def served():
-    with serving_page({"slowly": slowly, "form": form}) as page:
+    with serving_page({"slowly": slowly, "form": form, "words": words}) as page:
         yield page
 
 
@@ -59,3 +68,27 @@ def test_a_conversation_that_begins_in_one_tab_is_listed_in_the_other(served, op
     expect(second.get_by_label("Message", exact=True)).to_be_visible()
     tab.ask("slowly and listed")
     expect(second.locator(".entry", has_text="slowly and listed")).to_be_visible()
+
+
+DEAF = "window.BroadcastChannel = class { postMessage() {} };"
+"""A tab that hears nothing of the others, as one of another browser."""
+
+
+def test_an_answer_that_comes_after_another_persons_is_given_back_and_the_page_says_so(served, open_tab):
+    tab = open_tab(served.url)
+    tab.expected = ("400",)
+    tab.ask("words please")
+    expect(tab.page.get_by_text("Do you want tea?")).to_be_visible()
+    second = tab.another()
+    second.add_init_script(DEAF + STILL)
+    second.goto(tab.page.url)
+    second.get_by_label("Your answer", exact=True).fill("black, with much milk")
+    tab.page.get_by_label("Your answer", exact=True).fill("green")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_text("You want green.")).to_be_visible()
+    second.keyboard.press("Enter")
+    expect(second.get_by_text("You want green.")).to_be_visible()
+    expect(second.locator(".line")).to_contain_text(
+        "Your answer was not taken: the question is no longer open."
+    )
+    expect(second.get_by_label("Message", exact=True)).to_have_value("black, with much milk")

@@ -36,6 +36,8 @@ export class Conversation {
   private begun: boolean;
   private streams = new Map<Turn, AbortController>();
   private stopWanted = new Set<Turn>();
+  /** Takes back the words of an answer that the agent did not take. */
+  takeBack: (words: string) => void = () => undefined;
 
   constructor(
     readonly id: string,
@@ -201,8 +203,10 @@ export class Conversation {
       const unknown = refusal(error) === "unauthenticated";
       if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
       if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
+      const asksAgain = turn.askAgain(sentence(error));
+      if (asksAgain && "message" in beginning) this.takeBack(beginning.message.parts.map((part) => part.text ?? "").join("\n\n").trim());
       // A task that is under way is followed again once the agent knows who asks.
-      if (!turn.askAgain(sentence(error)) && !(unknown && turn.taskId)) turn.fail(sentence(error));
+      if (!asksAgain && !(unknown && turn.taskId)) turn.fail(sentence(error));
     }
     if (this.streams.get(turn) === stream) this.streams.delete(turn);
     this.draw();

@@ -28,6 +28,8 @@ export class Turn {
   question: Question | undefined;
   /** Why the last answer to the question was not taken; empty where none was refused. */
   refusal = "";
+  /** Whether the last answer came too late: its question was no longer open. */
+  late = false;
   begun: number;
   ended: number | undefined;
   seconds: number | undefined;
@@ -107,6 +109,7 @@ export class Turn {
     const { history, state, question } = this;
     this.before = { history, state, question, asked };
     this.refusal = "";
+    this.late = false;
     this.history = [...this.history, asked, message];
     this.question = undefined;
     this.state = "working";
@@ -153,7 +156,10 @@ export class Turn {
   private status(status: A2ATaskStatus, metadata: Json | undefined): void {
     this.state = status.state;
     this.asked = this.waits ? status.message : undefined;
-    if (!this.waits) this.refusal = "";
+    if (!this.waits) {
+      this.late ||= this.refusal !== "";
+      this.refusal = "";
+    }
     this.question = this.waits ? readQuestion(status.message, status.state === "auth_required") : undefined;
     this.doing = status.message && !this.waits ? partsText(status.message.parts) : this.doing;
     if (!this.open && !this.ended && !this.waits) this.ended = Date.now();

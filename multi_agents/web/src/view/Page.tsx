@@ -117,6 +117,11 @@ function Runtime({ conversation, shown, modes, send, children }: { conversation:
 function useUnsent(conversation: Conversation, { thread }: AssistantRuntime): void {
   const { composer } = thread;
   useState(() => composer.setText(unsent(conversation.place)));
+  useEffect(() => {
+    conversation.takeBack = (words) => {
+      if (words && !composer.getState().text) composer.setText(words);
+    };
+  }, [conversation, composer]);
   useEffect(() => composer.subscribe(() => keepUnsent(conversation.place, composer.getState().text)), [conversation, composer]);
 }
 

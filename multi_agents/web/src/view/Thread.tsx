@@ -121,5 +121,8 @@ function Line({ shown }: { shown: Shown }): ReactElement | null {
   if (lost) {
     return <p className="line lost">{shown.line === "busy" ? "The agent is busy. Your message is sent again by itself." : "The connection is lost. It is taken up again by itself."}</p>;
   }
+  if (shown.turn?.late) {
+    return <p className="line lost">Your answer was not taken: the question is no longer open. What you wrote is in the input again.</p>;
+  }
   return back ? <p className="line back">Connected again.</p> : null;
 }
