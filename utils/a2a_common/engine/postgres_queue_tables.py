@@ -11,6 +11,7 @@ from psycopg import sql
 
 from utils.a2a_common.engine.queue_tables import Counts
 from utils.a2a_common.engine.steady_jobs import COUNTS, standings
+from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
 LONGEST_PAUSE = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
@@ -44,6 +45,7 @@ class PostgresQueueTables:
         """Connections of the queue's own: the worker keeps some of them busy."""
         return PsycopgConnector(
             pool_factory=QueuePool,
+            connection_class=AnsweringConnection,
             conninfo=self._pool.conninfo,
             configure=self._configure,
             min_size=1,

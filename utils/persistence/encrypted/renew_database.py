@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
 from utils.persistence.encrypted.columns import COLUMNS, Column, Form
 from utils.persistence.encrypted.tally import BATCH, Batch, Tally, batch_of, moved, selected
+from utils.persistence.postgres.errors import storage_errors
 from utils.persistence.postgres.own_schema import has_table
 
 if TYPE_CHECKING:
@@ -39,8 +40,19 @@ async def renew_database(pool: PostgresPool, codec: Codec, tally: Tally, *, rewr
         if tally.stopped.is_set():
             return
         await _renew(pool, column, codec, tally)
-    for name in dict.fromkeys(column.shared for column in there) if rewrite else ():
-        await pool.execute(f"VACUUM FULL {name}")
+    if rewrite:
+        await _rewrite(pool, dict.fromkeys(column.shared for column in there))
+
+
+async def _rewrite(pool: PostgresPool, tables: Iterable[str]) -> None:
+    """Rewrite tables, which may take hours: on a connection of its own, which waits for as long as that takes."""
+    connection = await pool.connect()
+    try:
+        with storage_errors():
+            for name in tables:
+                await connection.execute(f"VACUUM FULL {name}".encode())
+    finally:
+        await connection.close()
 
 
 async def _renew(pool: PostgresPool, column: Column, codec: Codec, tally: Tally) -> None:

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from utils.cancellation import Cancellation
 from utils.errors import StorageError
+from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
 from utils.persistence.postgres.startup import ENCODING, UNREADABLE, check_server, is_open, refusal, unusable
@@ -128,6 +129,7 @@ class PostgresPool:
         await self._check()
         pool = CancelablePool(
             self.conninfo,
+            connection_class=AnsweringConnection,
             min_size=1,
             max_size=self._settings.connections,
             open=False,

@@ -1,0 +1,40 @@
+"""A connection that does not wait for ever for a server that is gone behind something that still holds the connection.
+
+TCP notices a peer that vanished. Behind a pooler, a proxy or a sidecar the peer is that one, which answers TCP while the server does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection
+from psycopg.abc import PQGen
+from psycopg.pq import TransactionStatus
+
+ANSWER_SECONDS = 60.0
+"""How long a statement may take before its connection counts as lost: much longer than any that an agent runs, and than one waits for a lock."""
+
+RV = TypeVar("RV")
+
+
+class AnsweringConnection(AsyncConnection[tuple[Any, ...]]):
+    """Ends, as if the server had, when a statement has had no answer for `ANSWER_SECONDS`. It may listen for as long as it likes."""
+
+    async def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
+        """Run a step of the protocol to its end."""
+        timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._give_up)
+        try:
+            return await super().wait(gen, *args, **kwargs)
+        finally:
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        """Shut the socket: who waits reads its end, which is no cancellation and needs no answer."""
+        if self.closed or self.pgconn.transaction_status != TransactionStatus.ACTIVE:
+            return
+        with suppress(OSError), socket.socket(fileno=os.dup(self.pgconn.socket)) as shut:
+            shut.shutdown(socket.SHUT_RDWR)
