@@ -209,17 +209,14 @@ class _Following:
             if last:
                 raise perhaps_taken(unsure, message) if unsure else lost
 
-    async def _first(self, message: Message) -> AsyncGenerator[PeerEvent, None]:
+    def _first(self, message: Message) -> AsyncGenerator[PeerEvent, None]:
         """The events of the stream that answers a message."""
         reply, seconds = bool(message.task_id), self._patience.silent_seconds
-
-        async def is_over() -> bool:
-            return await shows_the_end(self._connection, self._task_id, reply=reply, seconds=seconds)
-
-        stream = self._stream(self._connection.send(message), reply)
-        async with aclosing(stream), aclosing(until_over(stream, is_over, seconds)) as events:
-            async for event in events:
-                yield event
+        return until_over(
+            self._stream(self._connection.send(message), reply),
+            lambda: shows_the_end(self._connection, self._task_id, reply=reply, seconds=seconds),
+            seconds,
+        )
 
     async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
         """The task as it stands and what follows."""
@@ -308,7 +305,7 @@ class _Following:
             stream = self._stream(self._connection.subscribe(self._task_id), task_id=self._task_id)
             async with aclosing(stream):
                 try:
-                    async for event in until_silent(stream, self._silence):
+                    async for event in until_silent(stream, self._patience.listen_seconds):
                         yield event
                 except BROKEN:
                     silence.unknown()
@@ -319,10 +316,6 @@ class _Following:
                     silence.stream_ended(self._clock() - began)
         if not self.settled:
             await asyncio.sleep(silence.pause())
-
-    @property
-    def _silence(self) -> float:
-        return min(self._patience.look_seconds, self._patience.quiet_seconds)
 
     async def _looked_for(self, message: Message, lost: PeerError) -> AsyncGenerator[PeerEvent, None]:
         """The task of a message whose answer was lost, if it is found.
@@ -372,9 +365,10 @@ class _Following:
             UnusableAnswer: The task does not hold what could not be read of its stream.
             PeerError: It was not shown.
         """
-        looks = asked(lambda: self._connection.get_task(self._task_id), self._patience)
         try:
-            async with aclosing(looks):
+            async with aclosing(
+                asked(lambda: self._connection.get_task(self._task_id), self._patience)
+            ) as looks:
                 async for found in looks:
                     if isinstance(found, AgentAway) or self._unread is None:
                         yield found
@@ -404,5 +398,3 @@ class _Following:
                 self.ended = event.state in ENDED_STATES
             case MessageReceived():
                 self.settled = self.ended = True
-            case _:
-                pass

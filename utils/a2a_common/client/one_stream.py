@@ -43,7 +43,7 @@ async def until_silent(
 async def until_over(
     events: AsyncGenerator[PeerEvent, None], is_over: Callable[[], Awaitable[bool]], seconds: float
 ) -> AsyncGenerator[PeerEvent, None]:
-    """The events, until none has come for `seconds` and `is_over` tells that the task has nothing more to say.
+    """The events, until none has come for `seconds` and `is_over` tells that the task has nothing more to say; then closes them.
 
     A connection that died without a word, as behind a proxy or on a machine that slept, brings neither events nor an end.
     Silence alone ends no stream: a task may be silent for long.
@@ -65,6 +65,7 @@ async def until_over(
     finally:
         watching.cancel()
         await asyncio.wait({watching})
+        await events.aclose()
 
 
 class _Watch:

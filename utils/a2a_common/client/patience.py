@@ -49,6 +49,11 @@ class Patience:
     look_seconds: float = 10.0
     pause_seconds: float = 0.5
 
+    @property
+    def listen_seconds(self) -> float:
+        """How long a renewed stream is listened to while it is silent."""
+        return min(self.look_seconds, self.quiet_seconds)
+
     def wait(self, attempt: int) -> float:
         """Seconds to wait after try number `attempt`, from 1."""
         return backoff(attempt, first=self.first_wait, longest=_LONGEST_LOOK)
