@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool
@@ -55,7 +55,17 @@ def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
     ]
 
 
+_SCHEMAS: dict[str, Any] = {}
+"""The models of the arguments by the tool's name. They say nothing of a library, and LangChain takes longer to make one than the rest
+of a tool."""
+
+
 def _tool(run: Callable[..., Awaitable[Result]], description: str, examples: tuple[str, ...]) -> BaseTool:
-    return PlainTool.from_function(
-        coroutine=run, description=description, metadata={"examples": list(examples), READ_ONLY: True}
+    made = PlainTool.from_function(
+        coroutine=run,
+        description=description,
+        args_schema=_SCHEMAS.get(run.__name__),
+        metadata={"examples": list(examples), READ_ONLY: True},
     )
+    _SCHEMAS[run.__name__] = made.args_schema
+    return made

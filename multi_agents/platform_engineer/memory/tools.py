@@ -42,11 +42,15 @@ _EXAMPLES = {
     FORGET: ("Forget that I work in Berlin",),
 }
 
+_SCHEMAS: dict[str, Any] = {}
+"""The models of the arguments by the tool's name. They say nothing of a memory, and LangChain takes longer to make one than the rest
+of a tool."""
+
 
 def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
     """The three tools of a memory."""
 
-    @tool(SEARCH_MEMORY)
+    @tool(SEARCH_MEMORY, args_schema=_SCHEMAS.get(SEARCH_MEMORY))
     async def search_memory(
         query: Annotated[str, Field(description="What to search for.")], runtime: ToolRuntime[Any, Any]
     ) -> str:
@@ -56,7 +60,7 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         found = await memory.found(owner, query, _MOST_FOUND)
         return "\n".join([FOUND, found_lines(found)]) if found else NOTHING
 
-    @tool(REMEMBER)
+    @tool(REMEMBER, args_schema=_SCHEMAS.get(REMEMBER))
     async def remember(
         quote: Annotated[str, Field(description="The user's own words, copied letter by letter.")],
         runtime: ToolRuntime[Any, Any],
@@ -75,7 +79,7 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         kept = await memory.remember(owner, about, text, runtime.context.thread_id)
         return f"Remembered as [{kept.id}]."
 
-    @tool(FORGET)
+    @tool(FORGET, args_schema=_SCHEMAS.get(FORGET))
     async def forget(
         what: Annotated[str, Field(description="The id of a memory, or words that it has.")],
         runtime: ToolRuntime[Any, Any],
@@ -100,6 +104,7 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
     made: list[BaseTool] = [search_memory, remember, forget]
     for each in made:
         each.metadata = {"examples": list(_EXAMPLES[each.name]), READ_ONLY: each.name == SEARCH_MEMORY}
+        _SCHEMAS[each.name] = each.args_schema
     return made
 
 
