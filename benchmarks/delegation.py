@@ -112,7 +112,7 @@ async def ask(url: str, text: str) -> float:
     """Seconds from sending a message to the end of its stream."""
     from a2a.client import ClientConfig, create_client
 
-    from utils.a2a_common.client.connection import http_client
+    from utils.a2a_common.client.transport.connection import http_client
 
     async with http_client(url) as http:
         client = await create_client(url, ClientConfig(httpx_client=http))
@@ -152,7 +152,7 @@ async def cancel() -> None:
     from a2a.client import ClientConfig, create_client
     from a2a.types.a2a_pb2 import CancelTaskRequest
 
-    from utils.a2a_common.client.connection import http_client
+    from utils.a2a_common.client.transport.connection import http_client
 
     took = []
     started, never = asyncio.Event(), asyncio.Event()

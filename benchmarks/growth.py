@@ -27,11 +27,11 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from tests.postgres import running_server
 from utils.a2a_common import AgentRuntime, BaseLangGraphAgent, Skill
-from utils.a2a_common.client.connection import http_client
+from utils.a2a_common.client.transport.connection import http_client
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.agent_runtime import open_runtime
-from utils.a2a_common.server.database_command import further_tables
+from utils.a2a_common.server.commands.database import further_tables
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.postgres.opening import open_database
 from utils.testing.live_agent import running_agent

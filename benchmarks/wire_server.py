@@ -57,8 +57,8 @@ async def _over_postgres(url: str, stack: AsyncExitStack) -> AgentService:
     from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
     from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
     from utils.a2a_common.server.agent_service import AgentService
-    from utils.a2a_common.server.database_command import further_tables
-    from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+    from utils.a2a_common.server.commands.database import further_tables
+    from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
     from utils.a2a_common.tasks.log import TaskLog
     from utils.persistence.postgres.opening import open_database
     from utils.persistence.postgres.runs import PostgresRuns

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from multi_agents.cli import errors as of_commands
 from multi_agents.platform_engineer.leaving import REFUSED
 from utils import errors
-from utils.a2a_common.client import delegation_failures, interfaces, peer_errors
+from utils.a2a_common.client.transport import delegation_failures, interfaces
+from utils.a2a_common.client.transport import errors as peer_errors
 from utils.a2a_common.execution import publishable
-from utils.a2a_common.graph import state_conflict
+from utils.a2a_common.graph.own import state_conflict
 from utils.a2a_common.protocol import storage_low
 from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.encryption import errors as encryption_errors

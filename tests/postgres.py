@@ -99,7 +99,7 @@ class PostgresServer:
     async def migrated(self, agent: str = AGENT, own: Path | None = None) -> str:
         """A new database with the tables of an agent: a copy of one that is made once."""
         if agent not in self._templates:
-            from utils.a2a_common.server.database_command import further_tables
+            from utils.a2a_common.server.commands.database import further_tables
             from utils.persistence.postgres.migrate import upgrade
             from utils.persistence.postgres.pool import PostgresPool
 

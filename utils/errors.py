@@ -26,7 +26,7 @@
     ├── ChangeRefused               a tool was asked for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
     ├── OutcomeUnknown              a tool was cut off by the death of its process, and may have had its effect
-    ├── StateConflict               two calls changed one key of an agent's state: `utils.a2a_common.graph.state_conflict`
+    ├── StateConflict               two calls changed one key of an agent's state: `utils.a2a_common.graph.own.state_conflict`
     ├── DeadlineExceeded            a turn took longer than it may
     ├── NoAnswer                    a turn ended without an answer
     ├── RetrievalFailed             the document index could not be searched

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agents.github.changes.journal import Entry
     from agents.github.changes.sender import Book, Sender
     from agents.github.gh.runner import Gh
-    from utils.a2a_common.graph.agent_tool import AgentTool
+    from utils.a2a_common.graph.tools.agent_tool import AgentTool
     from utils.persistence.erasure import Personal
 
 _OAUTH = "GITHUB_OAUTH_CLIENT_ID"

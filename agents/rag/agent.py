@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agents.rag.index.contract import DocumentIndex
     from agents.rag.startup import StartupIngestion
-    from utils.a2a_common.graph.agent_tool import AgentTool
+    from utils.a2a_common.graph.tools.agent_tool import AgentTool
 
 log = structlog.get_logger(__name__)
 

@@ -65,7 +65,7 @@ async def _open(environ: Mapping[str, str] | None, stack: AsyncExitStack) -> Ing
     from agents.rag.index.opening import index_in
     from agents.rag.ingest.ingester import Ingester
     from agents.rag.settings import RagSettings
-    from utils.a2a_common.server.database_command import further_tables
+    from utils.a2a_common.server.commands.database import further_tables
     from utils.embeddings import create_embedder
     from utils.encryption.settings import EncryptionSettings
     from utils.persistence.postgres.opening import open_database

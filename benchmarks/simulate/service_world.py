@@ -23,8 +23,8 @@ from benchmarks.simulate.view import snapshot_of
 from benchmarks.simulate.webhooks import Receivers, SimulatedDelivery, StoredHooks, hook_table
 from utils.a2a_common.server.agent_service import AgentService
 from utils.a2a_common.server.assembly import Parts, assemble
-from utils.a2a_common.server.push_delivery import PushPolicy
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.delivery import PushPolicy
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import StorageError
 from utils.persistence.runs import MemoryRuns

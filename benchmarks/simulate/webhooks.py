@@ -17,11 +17,11 @@ from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.sql_pool import SqlPool
 from benchmarks.simulate.view import seen_of
 from utils.a2a_common.protocol.version import CURRENT
-from utils.a2a_common.server import push_store
-from utils.a2a_common.server.push_body import Notification
-from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
-from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
-from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.a2a_common.server.push import store as push_store
+from utils.a2a_common.server.push.body import Notification
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
+from utils.a2a_common.server.push.store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
 
 if TYPE_CHECKING:
     from benchmarks.simulate.setting import Setting

@@ -26,9 +26,9 @@ from multi_agents.cli.settings_groups import (
     wrong_settings,
 )
 from multi_agents.cli.start_check import check_start
-from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.server.certificate_watch import served_dates
-from utils.a2a_common.server.https import https_options
+from utils.a2a_common.server.http.https import https_options
 from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
 from utils.environment import repeated_variables

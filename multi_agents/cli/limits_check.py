@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from multi_agents.cli.model.finding import Finding, Level
-from utils.a2a_common.server.connections import connections_within
+from utils.a2a_common.server.http.connections import connections_within
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.open_files import allowed_files
 from utils.protection_settings import ProtectionSettings

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from multi_agents.cli.paths import SUPERVISOR_MODULE
-from utils.a2a_common.client.agent_env import resolve_env
-from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file, load_supervisor_env
+from utils.a2a_common.client.agents.agent_env import resolve_env
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR, load_agents_file, load_supervisor_env
 from utils.errors import SettingsError
 from utils.settings import SubAgentSettings
 from utils.settings_index import shared_groups, wrong_values

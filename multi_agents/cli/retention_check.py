@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from multi_agents.cli.model.finding import Finding, Level
 from multi_agents.cli.own_settings import OwnSettings
-from utils.a2a_common.client.agents_file import SUPERVISOR
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR
 from utils.persistence.settings import RetentionSettings
 
 SHORTER = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from multi_agents.cli.own_settings import OwnSettings
 from multi_agents.cli.paths import ROOT, module_path
-from utils.a2a_common.client.agents_file import AgentEntry
+from utils.a2a_common.client.agents.agents_file import AgentEntry
 from utils.environment import env_file
 from utils.errors import SettingsError
 from utils.settings import own_environment, process_environment

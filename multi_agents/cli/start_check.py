@@ -16,7 +16,7 @@ from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.local import LaunchOptions, planned
 from multi_agents.cli.service.plan import ServicePlan
 from multi_agents.cli.service.starter import process_starter
-from utils.a2a_common.client.agents_file import AgentEntry
+from utils.a2a_common.client.agents.agents_file import AgentEntry
 
 CHECKED = "checked"
 """Key of the agent in a verdict, as `--check` of an agent writes it."""

@@ -9,7 +9,11 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from utils.a2a_common.client.credentials import Credentials, exchanged_credentials, service_credentials
+from utils.a2a_common.client.transport.credentials import (
+    Credentials,
+    exchanged_credentials,
+    service_credentials,
+)
 from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.exchange import VARIABLE
 from utils.a2a_common.protocol.trust import Trust
@@ -21,7 +25,7 @@ from utils.auth.settings import AuthMode
 from utils.errors import SettingsError
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.agents_file import AgentEntry
+    from utils.a2a_common.client.agents.agents_file import AgentEntry
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.auth.principal import Principal
 

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from multi_agents.platform_engineer.memory.remembering import Remembering
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Call, Plan
-    from utils.a2a_common.client.abandoned import Abandoned
-    from utils.a2a_common.graph.agent_tool import AgentTool
+    from utils.a2a_common.client.delegation.abandoned import Abandoned
     from utils.a2a_common.graph.runtime import AgentRuntime
+    from utils.a2a_common.graph.tools.agent_tool import AgentTool
     from utils.a2a_common.protocol.card_options import CardOptions
     from utils.a2a_common.protocol.conversations import Kept
     from utils.memory.long_term import LongTermMemory
@@ -92,11 +92,11 @@ class PlatformEngineer(BaseLangGraphAgent):
     def __init__(self, runtime: AgentRuntime) -> None:
         from multi_agents.platform_engineer.access import Access
         from multi_agents.platform_engineer.memory.requests import MemoryRequests
-        from utils.a2a_common.client.card_keys import card_checks
-        from utils.a2a_common.client.credentials import origin_of
-        from utils.a2a_common.client.registry import SubAgentRegistry
-        from utils.a2a_common.client.remote_agents import ClientPool
-        from utils.a2a_common.client.tls import client_context
+        from utils.a2a_common.client.agents.card_keys import card_checks
+        from utils.a2a_common.client.agents.registry import SubAgentRegistry
+        from utils.a2a_common.client.delegation.remote_agents import ClientPool
+        from utils.a2a_common.client.transport.credentials import origin_of
+        from utils.a2a_common.client.transport.tls import client_context
 
         super().__init__(runtime)
         settings = SubAgentSettings.load(runtime.environ)
@@ -164,8 +164,8 @@ class PlatformEngineer(BaseLangGraphAgent):
     def _delegate(self, stack: AsyncExitStack) -> None:
         from multi_agents.platform_engineer.delegation import Delegation
         from multi_agents.platform_engineer.seen_files import SeenFiles
-        from utils.a2a_common.client.abandoned import Abandoned
-        from utils.a2a_common.client.remote_agents import RemoteAgents
+        from utils.a2a_common.client.delegation.abandoned import Abandoned
+        from utils.a2a_common.client.delegation.remote_agents import RemoteAgents
         from utils.llm.inputs import file_types
 
         assert self._contexts is not None

@@ -16,7 +16,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
-from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.graph.tools.boundary import DELEGATION
 from utils.messages.text import message_text
 
 _RECENT = 3

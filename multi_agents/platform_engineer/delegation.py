@@ -32,19 +32,19 @@ from multi_agents.platform_engineer.remote_conversations import RemoteConversati
 from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
-from utils.a2a_common.client.bulkhead import Bulkhead
-from utils.a2a_common.client.credentials import ActingFor, whom_for
-from utils.a2a_common.client.delegation_failures import AnswerUndelivered
-from utils.a2a_common.client.message import RemoteCall, message_id_of
-from utils.a2a_common.client.progress import AWAY
-from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.client.remote_agents import RemoteAgents
-from utils.a2a_common.client.sentences import (
+from utils.a2a_common.client.agents.bulkhead import Bulkhead
+from utils.a2a_common.client.agents.registry import SubAgent, SubAgentRegistry
+from utils.a2a_common.client.delegation.progress import AWAY
+from utils.a2a_common.client.delegation.remote_agents import RemoteAgents
+from utils.a2a_common.client.stream.message import RemoteCall, message_id_of
+from utils.a2a_common.client.stream.undelivered import not_delivered
+from utils.a2a_common.client.transport.credentials import ActingFor, whom_for
+from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered
+from utils.a2a_common.client.transport.sentences import (
     SUB_AGENT_NO_ANSWER,
 )
-from utils.a2a_common.client.undelivered import not_delivered
-from utils.a2a_common.graph.interrupts import Reply, question_of
-from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.graph.questions.interrupts import Reply, question_of
+from utils.a2a_common.graph.tools.boundary import DELEGATION
 from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.extensions import parse_usage, usage_payload
@@ -68,7 +68,7 @@ from utils.timing import Deadline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utils.a2a_common.client.task_view import TaskView
+    from utils.a2a_common.client.delegation.task_view import TaskView
     from utils.persistence.stores import Contexts, Delegations
     from utils.settings import SubAgentSettings
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain.tools import ToolRuntime
 
     from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin
-    from utils.a2a_common.client.registry import SubAgentRegistry
+    from utils.a2a_common.client.agents.registry import SubAgentRegistry
     from utils.a2a_common.protocol.request import AgentRequest
     from utils.persistence.delegations import DelegationRecord
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from langchain_core.messages import ToolMessage
 
-from utils.a2a_common.client.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
+from utils.a2a_common.client.transport.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
 from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.a2a_common.protocol.parts import part_kept
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from langchain.tools import ToolRuntime
 
     from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin
-    from utils.a2a_common.client.registry import SubAgent
+    from utils.a2a_common.client.agents.registry import SubAgent
     from utils.a2a_common.protocol.request import AgentRequest
     from utils.persistence.delegations import DelegationRecord
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from utils.a2a_common.client.registry import SubAgent
+from utils.a2a_common.client.agents.registry import SubAgent
 from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.extensions import AGENTS_EXTENSION
 from utils.a2a_common.protocol.skill import REFUSED

@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from utils.events import DataPart
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.task_view import TaskView
+    from utils.a2a_common.client.delegation.task_view import TaskView
 
 LARGEST_DATA = 10_000
 """Characters of a result's data as JSON; larger data is not kept."""

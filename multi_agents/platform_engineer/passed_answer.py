@@ -22,7 +22,7 @@ from utils.messages.marks import ORIGIN, WHOLE_ANSWER
 from utils.messages.text import message_text
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.task_view import TaskView
+    from utils.a2a_common.client.delegation.task_view import TaskView
 
 log = structlog.get_logger(__name__)
 

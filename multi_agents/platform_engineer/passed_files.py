@@ -12,7 +12,7 @@ from utils.messages.marks import IN_WORDS
 from utils.messages.media.readable import file_block, is_readable
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.task_view import TaskView
+    from utils.a2a_common.client.delegation.task_view import TaskView
 
 MOST_FILES = 20
 """Files of one delegation that are passed on: what a person looks through. The limits of a task hold besides."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid5
 
-from utils.a2a_common.client.message import NAMESPACE
+from utils.a2a_common.client.stream.message import NAMESPACE
 from utils.keyed_locks import KeyedLocks
 
 if TYPE_CHECKING:

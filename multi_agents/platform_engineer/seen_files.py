@@ -7,12 +7,12 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.graph.fetched_file import MOST_FILES, fetched
+from utils.a2a_common.graph.run.fetched_file import MOST_FILES, fetched
 from utils.events import ContentPart, FileUrl
 from utils.net.settings import FileSettings
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.task_view import TaskView
+    from utils.a2a_common.client.delegation.task_view import TaskView
 
 
 class SeenFiles:

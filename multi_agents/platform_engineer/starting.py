@@ -10,7 +10,7 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.events import StatusText
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.registry import SubAgentRegistry
+    from utils.a2a_common.client.agents.registry import SubAgentRegistry
 
 
 class Starting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utils.a2a_common.client.agents_file import (
+from utils.a2a_common.client.agents.agents_file import (
     AgentEntry,
     load_agents_file,
     parse_sub_agents,

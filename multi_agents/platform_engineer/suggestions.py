@@ -17,7 +17,7 @@ from utils.context.summarisers.words import joins, stem
 from utils.events import SuggestionsReady
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.registry import SubAgent
+    from utils.a2a_common.client.agents.registry import SubAgent
     from utils.events import PlanStep
 
 MOST = 3

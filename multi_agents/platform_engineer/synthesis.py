@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 
 from multi_agents.platform_engineer.conversation_digest import LONGEST_RESULT, briefing
-from utils.a2a_common.graph.found_results import FoundResult, found_in_turn, shortened
+from utils.a2a_common.graph.model.found_results import FoundResult, found_in_turn, shortened
 
 ALL_RESULTS = 24_000
 """Characters of all results in the prompt together, some 6,000 tokens; beyond eight each gets less than 3,000."""

@@ -11,8 +11,8 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from multi_agents.platform_engineer.synthesis import synthesis_prompt
-from utils.a2a_common.graph.results_fallback import has_results, results_answer
-from utils.a2a_common.graph.turn_usage import usage_of
+from utils.a2a_common.graph.model.results_fallback import has_results, results_answer
+from utils.a2a_common.graph.run.turn_usage import usage_of
 from utils.context.refused import Refused, without_refused
 from utils.errors import (
     AuthFailed,

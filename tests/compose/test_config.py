@@ -12,7 +12,7 @@ import yaml
 from tests.compose.stack import config, copied, networks_of, services_of
 from tests.compose.tool import ROOT
 from tests.docs.test_configuration import KNOWN
-from utils.a2a_common.client.agents_file import parse_sub_agents, with_exchange, with_shares
+from utils.a2a_common.client.agents.agents_file import parse_sub_agents, with_exchange, with_shares
 from utils.settings_docs import COMPOSE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]

@@ -11,7 +11,7 @@ import pytest
 from tests.compose.stack import config, copied, networks_of, services_of
 from tests.compose.tool import ROOT
 from tests.docs.test_configuration import KNOWN
-from utils.a2a_common.client.agents_file import parse_sub_agents
+from utils.a2a_common.client.agents.agents_file import parse_sub_agents
 from utils.settings_docs import COMPOSE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]

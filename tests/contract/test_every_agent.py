@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.client.agents_file import load_agents_file
+from utils.a2a_common.client.agents.agents_file import load_agents_file
 from utils.testing.agent_contract import AgentContract
 
 pytestmark = pytest.mark.listens

@@ -15,10 +15,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.docs.blocks import blocks_of
 from utils.a2a_common import BaseLangGraphAgent, Skill, agent_tool
-from utils.a2a_common.graph.agent_tool import AgentTool, built
 from utils.a2a_common.graph.identity import ATTRIBUTES
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
+from utils.a2a_common.graph.tools.agent_tool import AgentTool, built
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.agent_app import agent_card
 from utils.a2a_common.server.serve import EXIT_SETTINGS, main

@@ -15,7 +15,7 @@ from tests.docs.blocks import ROOT
 from tests.docs.raised_codes import codes_in_the_sources
 from utils import errors, events
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.client.events import PeerEvent
+from utils.a2a_common.client.stream.events import PeerEvent
 from utils.a2a_common.server.agent_process import EXIT_SETTINGS, NOT_LISTENING
 from utils.context.policy import PRESETS, PipelineStage
 from utils.messages import results

@@ -14,7 +14,7 @@ import pytest
 from tests.docs.blocks import Block, all_blocks
 from tests.preloaded import process as preloaded
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import AgentTool
+from utils.a2a_common.graph.tools.agent_tool import AgentTool
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.contract.client import Seen, client_of
 from utils.testing.live_agent import running_agent

@@ -7,7 +7,7 @@ from tests.eval.blind.checks import verdicts
 from tests.eval.blind.facts import FACTS, facts, lacking, screen
 from tests.eval.blind.question import Question, Reply, Result, read_set
 from tests.eval.blind.service import _reply
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.events import DelegationState
 
 

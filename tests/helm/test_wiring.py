@@ -11,7 +11,7 @@ import pytest
 from tests.docs.test_configuration import KNOWN
 from tests.helm.cases import ACCEPTED, GITHUB
 from tests.helm.chart import CHART, Helm, Manifest, Values, of_kind, pods
-from utils.a2a_common.client.agents_file import parse_sub_agents, with_exchange, with_shares
+from utils.a2a_common.client.agents.agents_file import parse_sub_agents, with_exchange, with_shares
 from utils.a2a_common.protocol.exchange import ExchangeFor
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected
 from tests.e2e.agents.test_delegation import team
-from utils.a2a_common.graph.model_call import ModelCall
+from utils.a2a_common.graph.model.call import ModelCall
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.errors import ModelSlow
 from utils.events import ModelWaited
@@ -92,7 +92,7 @@ class _Runtime:
 async def test_that_a_model_is_waited_for_is_said_before_the_limit_ends_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("utils.a2a_common.graph.model_call.FIRST_SIGN", 0.05)
+    monkeypatch.setattr("utils.a2a_common.graph.model.call.FIRST_SIGN", 0.05)
     runtime = _Runtime()
     request = ModelRequest(model=ScriptedModel(script=[]), messages=[], runtime=runtime)  # type: ignore[arg-type]
 
@@ -117,7 +117,7 @@ async def test_a_model_that_answers_in_time_is_not_reported() -> None:
 
 
 async def test_a_user_sees_that_a_slow_model_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("utils.a2a_common.graph.model_call.FIRST_SIGN", 0.05)
+    monkeypatch.setattr("utils.a2a_common.graph.model.call.FIRST_SIGN", 0.05)
 
     def silent(_request: ChatRequest) -> Wire:
         return Wire([], open_end=True)

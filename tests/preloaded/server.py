@@ -58,7 +58,7 @@ PROJECT = (
     "multi_agents.cli.peer.connection", "multi_agents.cli.service.service", "multi_agents.platform_engineer.access",
     "multi_agents.platform_engineer.agent", "multi_agents.platform_engineer.delegation",
     "multi_agents.platform_engineer.memory.tools", "multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor",
-    "utils.a2a_common.client.remote_agents", "utils.a2a_common.graph.graph_build",
+    "utils.a2a_common.client.delegation.remote_agents", "utils.a2a_common.graph.graph_build",
 )  # fmt: skip
 """Most of what the command line, a supervisor and an agent import, besides `SHARED`; none that a test runs with `-m`."""
 

@@ -18,22 +18,22 @@ EXECUTOR = (
     "utils/a2a_common/engine/turn_runner.py::TurnRunner",
 )
 AGENT_HOOK = (
-    "utils/a2a_common/server/probes.py::probe_routes",
+    "utils/a2a_common/server/http/probes.py::probe_routes",
     "utils/a2a_common/handler/pending_input.py::PendingInputRouter",
 )
 TOOL = (
-    "utils/a2a_common/graph/tool_boundary.py::ToolBoundary",
-    "utils/a2a_common/graph/tool_boundary.py::_recorded",  # what it returned is written by code of its own
-    "utils/a2a_common/graph/tool_thread.py::_work",  # raised again where the thread is waited for
+    "utils/a2a_common/graph/tools/boundary.py::ToolBoundary",
+    "utils/a2a_common/graph/tools/boundary.py::_recorded",  # what it returned is written by code of its own
+    "utils/a2a_common/graph/tools/thread.py::_work",  # raised again where the thread is waited for
     "utils/embeddings/own_loop.py::_fulfil",  # likewise
 )
 BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",
     "multi_agents/platform_engineer/memory/remembering.py::Remembering",
-    "utils/a2a_common/client/abandoned.py::Abandoned",
-    "utils/a2a_common/client/registry.py::SubAgentRegistry",
+    "utils/a2a_common/client/delegation/abandoned.py::Abandoned",
+    "utils/a2a_common/client/agents/registry.py::SubAgentRegistry",
     "utils/a2a_common/graph/after_turn.py::AfterTurn",
-    "utils/a2a_common/server/push.py::PushSender",
+    "utils/a2a_common/server/push/sender.py::PushSender",
     "utils/a2a_common/tasks/backlog.py::Backlog",
     "utils/mcp/connection.py::Connection",
     "utils/mcp/servers.py::McpServers",

@@ -11,9 +11,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.style.sources import ROOT
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import built
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
+from utils.a2a_common.graph.tools.agent_tool import built
 from utils.messages import results
 from utils.testing.scripted_model import ScriptedModel
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
-from utils.a2a_common.graph.own_graph import GraphParts
+from utils.a2a_common.graph.own.parts import GraphParts
 from utils.a2a_common.protocol.request import AgentRequest
 
 

@@ -10,8 +10,8 @@ import pytest
 from langchain.agents.middleware import ModelResponse
 from langchain_core.messages import AIMessage
 
-from utils.a2a_common.client.progress import heartbeat
-from utils.a2a_common.graph.model_call import ModelCall
+from utils.a2a_common.client.delegation.progress import heartbeat
+from utils.a2a_common.graph.model.call import ModelCall
 
 TURNS = range(8)
 """Turns of the event loop within which what was waited for has returned."""

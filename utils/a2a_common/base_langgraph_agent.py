@@ -20,9 +20,9 @@ from contextlib import AsyncExitStack, aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.graph.identity import check_class, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.tools.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, asks_to_clear
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.graph.after_turn import AfterTurn
-    from utils.a2a_common.graph.graph_run import BuiltGraph
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
-    from utils.a2a_common.graph.own_graph import GraphParts
-    from utils.a2a_common.graph.user_message import Content
+    from utils.a2a_common.graph.own.parts import GraphParts
+    from utils.a2a_common.graph.run.graph_run import BuiltGraph
+    from utils.a2a_common.graph.run.user_message import Content
     from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
     from utils.mcp.servers import McpServers
     from utils.persistence.erasure import Personal
@@ -245,7 +245,7 @@ class BaseLangGraphAgent(ABC):
     @property
     def offered_skills(self) -> tuple[Skill, ...]:
         """What the card offers now: the agent's skills, and the tools of the MCP servers that were reached."""
-        from utils.a2a_common.graph.mcp_skills import skills_of
+        from utils.a2a_common.graph.tools.mcp_skills import skills_of
 
         own = self.skills or self._tool_skills
         return (*own, *skills_of(self._mcp.offers() if self._mcp else ()))
@@ -259,7 +259,7 @@ class BaseLangGraphAgent(ABC):
 
     async def _build(self) -> BuiltGraph:
         from utils.a2a_common.graph.graph_build import build_graph, offered_by
-        from utils.a2a_common.graph.tool_skills import skills_from
+        from utils.a2a_common.graph.tools.skills import skills_from
         from utils.messages.tool_examples import described
 
         own = built(await self.tools())
@@ -300,8 +300,8 @@ class BaseLangGraphAgent(ABC):
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
         """Fetch the message's files, make room for it, run the graph, and begin what is done after the answer."""
-        from utils.a2a_common.graph.graph_run import GraphRun
-        from utils.a2a_common.graph.user_message import user_content, with_files
+        from utils.a2a_common.graph.run.graph_run import GraphRun
+        from utils.a2a_common.graph.run.user_message import user_content, with_files
 
         request, told = await with_files(request, built.takes, self.runtime.settings.files)
         for status in told:
@@ -326,7 +326,7 @@ class BaseLangGraphAgent(ABC):
             yield event
 
     def _config(self, request: AgentRequest) -> RunnableConfig:
-        from utils.a2a_common.graph.turn_limits import recursion_limit
+        from utils.a2a_common.graph.model.turn_limits import recursion_limit
 
         return {
             "configurable": {"thread_id": request.thread_id, "task_id": request.task_id},

@@ -15,7 +15,7 @@ from a2a.client import A2AClientError
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import ParseError
 
-from utils.a2a_common.client.peer_errors import PeerError
+from utils.a2a_common.client.transport.errors import PeerError
 from utils.testing.contract import (
     card_checks,
     leak_checks,

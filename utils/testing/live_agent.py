@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_app import agent_app
 from utils.a2a_common.server.agent_runtime import open_runtime
-from utils.a2a_common.server.database_command import further_tables
-from utils.a2a_common.server.https import https_options
+from utils.a2a_common.server.commands.database import further_tables
+from utils.a2a_common.server.http.https import https_options
 from utils.persistence.postgres.opening import open_database
 from utils.testing.live_server import loopback_socket, running
 

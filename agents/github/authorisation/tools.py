@@ -39,7 +39,7 @@ def forget_tool(sign_ins: SignIns, owner_of: Callable[[Any], str]) -> BaseTool:
     """
     from langgraph.runtime import get_runtime
 
-    from utils.a2a_common.graph.plain_tool import PlainTool
+    from utils.a2a_common.graph.tools.plain_tool import PlainTool
 
     async def call() -> Record:
         owner = owner_of(get_runtime())  # LangChain hands no runtime to a tool without arguments

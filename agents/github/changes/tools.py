@@ -97,7 +97,7 @@ class ChangeSpec(Generic[A]):
         from langchain.tools import ToolRuntime
         from langgraph.types import interrupt
 
-        from utils.a2a_common.graph.plain_tool import PlainTool
+        from utils.a2a_common.graph.tools.plain_tool import PlainTool
 
         async def call(runtime: Any, **values: Any) -> Result:
             change = self.change(self.arguments.model_validate(values))

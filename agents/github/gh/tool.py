@@ -33,7 +33,7 @@ class RunGh(RepositoryArguments):
 
 def gh_tool(gh: Gh) -> BaseTool:
     """The LangChain tool; its result is the JSON of a `Record`."""
-    from utils.a2a_common.graph.plain_tool import PlainTool
+    from utils.a2a_common.graph.tools.plain_tool import PlainTool
 
     async def call(**values: Any) -> Record:
         args = RunGh.model_validate(values)

@@ -41,7 +41,7 @@ class ToolSpec(Generic[A]):
 
     def bind(self, github: GitHubClient) -> StructuredTool:
         """The LangChain tool that reads from `github`; its result is the JSON of a `Result`."""
-        from utils.a2a_common.graph.plain_tool import PlainTool
+        from utils.a2a_common.graph.tools.plain_tool import PlainTool
 
         async def call(**values: Any) -> Result:
             return await self.run(github, self.arguments.model_validate(values))

@@ -12,7 +12,7 @@ from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
 from agents.rag.retrieve.library import Library
 from agents.rag.retrieve.limit import searches_before
 from agents.rag.settings import RagSettings
-from utils.a2a_common.graph.plain_tool import PlainTool
+from utils.a2a_common.graph.tools.plain_tool import PlainTool
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Articles, Result

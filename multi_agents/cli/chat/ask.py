@@ -15,8 +15,8 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, SilentSink, Sink
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
 from utils.events import DelegationState
 
 

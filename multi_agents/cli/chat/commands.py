@@ -23,8 +23,8 @@ from multi_agents.cli.service.local import home_folder
 from multi_agents.cli.view.agents import print_agents
 from multi_agents.cli.view.context import show_context
 from utils.a2a_common.client.conversations import keeps_conversations
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.a2a_common.protocol.rules import rules_part
 from utils.whole_file import write_new

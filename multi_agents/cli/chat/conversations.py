@@ -14,9 +14,9 @@ from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.view.parts import message_text
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.decode import decode_parts, decode_task, state_of
-from utils.a2a_common.client.events import WAITING_STATES
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.decode import decode_parts, decode_task, state_of
+from utils.a2a_common.client.stream.events import WAITING_STATES
 from utils.a2a_common.protocol.extensions import asks_to_clear
 from utils.events import ContentPart, DataPart
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from utils.a2a_common.client.part_text import described, where
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.part_text import described, where
+from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ContentPart, FileBytes, FileUrl
 from utils.whole_file import write_new

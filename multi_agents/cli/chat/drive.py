@@ -15,8 +15,8 @@ from multi_agents.cli.exit_codes import ExitCode, exit_code_of
 from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.view.sinks import Sink
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.events import PeerEvent
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.events import PeerEvent
 
 T = TypeVar("T")
 

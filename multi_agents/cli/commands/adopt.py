@@ -13,7 +13,7 @@ from multi_agents.cli.own_settings import own_settings
 from multi_agents.cli.paths import SUPERVISOR_MODULE
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
-from utils.a2a_common.client.agents_file import SUPERVISOR
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR
 from utils.auth.service_tokens import ISSUER
 from utils.settings import process_environment
 

@@ -14,7 +14,12 @@ from multi_agents.cli.scaffold.files import TextFile, read_text_file
 from multi_agents.cli.scaffold.lists import foreign_in_agents_file
 from multi_agents.cli.scaffold.names import RESERVED
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit, remove_key
-from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, wrong_name
+from utils.a2a_common.client.agents.agents_file import (
+    AgentEntry,
+    load_agents_file,
+    parse_sub_agents,
+    wrong_name,
+)
 from utils.errors import SettingsError
 from utils.net.loopback import is_loopback
 from utils.protection_settings import ClientTlsSettings
@@ -104,10 +109,10 @@ async def _look(url: str) -> str:
         UsageError: Its card names no address that agents are called at.
     """
     from multi_agents.cli.peer.connection import read_card
-    from utils.a2a_common.client.connection import http_client
-    from utils.a2a_common.client.interfaces import unusable
-    from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
-    from utils.a2a_common.client.tls import client_context
+    from utils.a2a_common.client.transport.connection import http_client
+    from utils.a2a_common.client.transport.interfaces import unusable
+    from utils.a2a_common.client.transport.limits import CARD, LARGEST_CARD, PeerLimits
+    from utils.a2a_common.client.transport.tls import client_context
 
     limits = PeerLimits(one_line(url, 60), CARD, LARGEST_CARD)
     async with http_client(url, limits, tls=client_context(ClientTlsSettings.load())) as http:

@@ -16,7 +16,7 @@ from multi_agents.cli.own_settings import own_settings
 from multi_agents.cli.paths import SUPERVISOR_MODULE, module_path
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
-from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR, load_agents_file
 from utils.settings import process_environment
 
 _MEGABYTE = 1_000_000

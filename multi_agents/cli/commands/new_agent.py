@@ -19,7 +19,7 @@ from multi_agents.cli.scaffold.lists import LISTINGS, Listing, in_agents_file, n
 from multi_agents.cli.scaffold.names import AgentName, checked_name
 from multi_agents.cli.scaffold.template import CODE, TESTS, agent_files
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit
-from utils.a2a_common.client.agents_file import load_agents_file
+from utils.a2a_common.client.agents.agents_file import load_agents_file
 
 GENERATORS = (
     ("docs/make_configuration.py", "docs.make_configuration", "The tables of settings were"),

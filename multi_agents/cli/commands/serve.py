@@ -12,7 +12,7 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.paths import AGENT_MODULE, SUPERVISOR_MODULE, module_path
 from multi_agents.cli.running import run
 from multi_agents.cli.service.plan import AGENTS_FILE
-from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR, load_agents_file
 from utils.processes.agent_module import APART
 from utils.settings import process_environment
 

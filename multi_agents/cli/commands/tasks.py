@@ -19,8 +19,8 @@ from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
 from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
-from utils.a2a_common.client import follow
-from utils.a2a_common.client.decode import decode_task, state_of
+from utils.a2a_common.client.stream import follow
+from utils.a2a_common.client.stream.decode import decode_task, state_of
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]

@@ -14,13 +14,13 @@ from a2a.types.a2a_pb2 import AgentCard
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, AnswerLost, ConnectionLost, ServiceUnreachable, UsageError
 from multi_agents.cli.peer.logins import own_logins
-from utils.a2a_common.client import peer_errors
-from utils.a2a_common.client.connection import Connection, NoCard, fetch_card, http_client
-from utils.a2a_common.client.credentials import Credentials
-from utils.a2a_common.client.interfaces import NoInterface
-from utils.a2a_common.client.peer_limits import MIB, PeerLimits
-from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
-from utils.a2a_common.client.tls import client_context
+from utils.a2a_common.client.transport import errors as peer_errors
+from utils.a2a_common.client.transport.connection import Connection, NoCard, fetch_card, http_client
+from utils.a2a_common.client.transport.credentials import Credentials
+from utils.a2a_common.client.transport.interfaces import NoInterface
+from utils.a2a_common.client.transport.limits import MIB, PeerLimits
+from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
+from utils.a2a_common.client.transport.tls import client_context
 from utils.auth.settings import AuthSettings
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback

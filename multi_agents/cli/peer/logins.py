@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from utils.a2a_common.client.credentials import origin_of
+from utils.a2a_common.client.transport.credentials import origin_of
 from utils.auth.device_flow import DeviceFlow, FlowRefused, FlowUnavailable, Tokens
 from utils.environment import process_environment
 from utils.errors import SettingsError

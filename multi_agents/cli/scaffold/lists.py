@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from multi_agents.cli.scaffold.names import AgentName
 from multi_agents.cli.scaffold.yaml_edits import add_entry, append_to_scalar
-from utils.a2a_common.client.agents_file import AgentEntry
+from utils.a2a_common.client.agents.agents_file import AgentEntry
 
 FIRST_PORT = 8001
 """The port after the supervisor's."""

@@ -12,7 +12,7 @@ from multi_agents.cli.console import clean, one_line
 from multi_agents.cli.errors import CliError
 from multi_agents.cli.service.local import configured_agents, running_service, supervisor_port
 from multi_agents.cli.service.ports import HOST
-from utils.a2a_common.client.agents_file import SUPERVISOR
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR
 from utils.protection_settings import ClientTlsSettings
 
 
@@ -58,7 +58,7 @@ def targets_near(url: str) -> list[AgentTarget]:
 
 async def look_at_all(targets: Sequence[AgentTarget]) -> list[AgentRow]:
     """Look at all of them at once."""
-    from utils.a2a_common.client.tls import client_context
+    from utils.a2a_common.client.transport.tls import client_context
 
     tls = client_context(ClientTlsSettings.load())
     return list(await asyncio.gather(*(look_at(target, tls) for target in targets)))
@@ -68,9 +68,9 @@ async def look_at(target: AgentTarget, tls: ssl.SSLContext | None = None) -> Age
     """One look: card, latency and readiness. An agent that does not answer is a row like the others."""
     from multi_agents.cli.peer.connection import read_card
     from multi_agents.cli.service.ready import look
-    from utils.a2a_common.client.connection import http_client
-    from utils.a2a_common.client.interfaces import unusable
-    from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
+    from utils.a2a_common.client.transport.connection import http_client
+    from utils.a2a_common.client.transport.interfaces import unusable
+    from utils.a2a_common.client.transport.limits import CARD, LARGEST_CARD, PeerLimits
 
     limits = PeerLimits(target.name, CARD, LARGEST_CARD)
     async with http_client(target.url, limits, tls=tls) as http:

@@ -32,7 +32,7 @@ from multi_agents.cli.settings_groups import (
     unknown_settings,
     wrong_settings,
 )
-from utils.a2a_common.client.agents_file import (
+from utils.a2a_common.client.agents.agents_file import (
     AgentEntry,
     load_agents_file,
     parse_sub_agents,

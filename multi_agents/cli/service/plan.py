@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE, module_path
 from multi_agents.cli.service.ports import HOST, choose_ports
-from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.protocol.exchange import ExchangeFor
 from utils.a2a_common.protocol.shares import Shares
 from utils.a2a_common.protocol.trust import Trust

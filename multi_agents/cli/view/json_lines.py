@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any, assert_never
 
 from multi_agents.cli.view.parts import artifact_text, message_text
-from utils.a2a_common.client.events import (
+from utils.a2a_common.client.stream.events import (
     ActivityReported,
     AgentAway,
     ArtifactChanged,

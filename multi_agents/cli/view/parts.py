@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import assert_never
 
-from utils.a2a_common.client.part_text import Said, joined
+from utils.a2a_common.client.delegation.part_text import Said, joined
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from multi_agents.cli.console import err, one_line, print_json, say
 from multi_agents.cli.view.json_lines import as_json
 from multi_agents.cli.view.state import NOTES, Node, TurnView, away_line
-from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
+from utils.a2a_common.client.stream.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.events import PlanStep, PlanUpdated
 
 if TYPE_CHECKING:

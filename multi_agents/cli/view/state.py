@@ -8,8 +8,8 @@ from typing import assert_never
 
 from multi_agents.cli.console import one_line
 from multi_agents.cli.view.parts import artifact_text, message_text
-from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.events import ActivityReported, AgentAway, PeerEvent
 from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, RESPONSE_ARTIFACT, TaskError, parse_activity
 from utils.context.announce import line
 from utils.events import (

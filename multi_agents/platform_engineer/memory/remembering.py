@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from utils.a2a_common.graph.after_turn import AfterTurn
-    from utils.a2a_common.graph.graph_run import BuiltGraph
+    from utils.a2a_common.graph.run.graph_run import BuiltGraph
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.request import AgentRequest
     from utils.context.protocols import Summariser
@@ -137,8 +137,8 @@ class Remembering:
         """Ask the model what a message says that is worth remembering. An answer to a question teaches nothing."""
         from langchain_core.messages import HumanMessage
 
-        from utils.a2a_common.graph.model_call import name_of
-        from utils.a2a_common.graph.turn_usage import usage_of
+        from utils.a2a_common.graph.model.call import name_of
+        from utils.a2a_common.graph.run.turn_usage import usage_of
         from utils.llm.decision import decide
         from utils.memory.learning import WorthRemembering, checked, question_about
         from utils.memory.own_words import may_teach

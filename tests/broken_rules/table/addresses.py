@@ -60,7 +60,7 @@ ADDRESSES: tuple[Rule, ...] = (
         (
             broken(
                 "agents on loopback are reached through the proxy, by the supervisor and by a chat",
-                "utils/a2a_common/client/connection.py::_past_proxies",
+                "utils/a2a_common/client/transport/connection.py::_past_proxies",
                 "{'trust_env': False}",
                 "{}",
                 "tests/e2e/delegation/test_reaching.py::test_sub_agents_on_loopback_are_reached_past_a_proxy",
@@ -68,7 +68,7 @@ ADDRESSES: tuple[Rule, ...] = (
             ),
             broken(
                 "agents that compose and the chart name are reached through the proxy",
-                "utils/a2a_common/client/connection.py::_past_proxies",
+                "utils/a2a_common/client/transport/connection.py::_past_proxies",
                 "is_without_domain(url)",
                 "False",
                 "tests/unit/client/test_proxies.py::test_an_agent_of_the_own_network_is_reached_past_a_proxy",

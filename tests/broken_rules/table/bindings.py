@@ -42,7 +42,7 @@ BINDINGS: tuple[Rule, ...] = (
             ),
             broken(
                 "paths of 0.3 are unknown",
-                "utils/a2a_common/server/rest_routes.py::rest_app",
+                "utils/a2a_common/server/http/rest_routes.py::rest_app",
                 "legacy_routes(handler, builder, grace)",
                 "legacy_routes(handler, builder, grace)[:0]",
                 "tests/e2e/wire/test_rest_of_0_3.py::test_rest_of_0_3_sends_streams_and_gets",
@@ -55,21 +55,21 @@ BINDINGS: tuple[Rule, ...] = (
         (
             broken(
                 "1.0 is missing",
-                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc/server.py::start_grpc",
                 "[(a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT))), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY)))]",
                 "[(a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY)))]",
                 _CLIENT + "test_grpc_answers_and_streams",
             ),
             broken(
                 "0.3 is missing",
-                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc/server.py::start_grpc",
                 "[(a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT))), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder(LEGACY)))]",
                 "[(a2a_pb2_grpc, CurrentGrpc(handler, builder(CURRENT)))]",
                 _CLIENT + "test_grpc_speaks_0_3_on_the_same_port",
             ),
             broken(
                 "any version is answered",
-                "utils/a2a_common/server/grpc_server.py::GrpcCallContextBuilder.build",
+                "utils/a2a_common/server/grpc/server.py::GrpcCallContextBuilder.build",
                 "served_version(_metadata(context).get(VERSION_HEADER.lower(), ''))",
                 "_ = served_version",
                 _CLIENT + "test_grpc_refuses_another_version_and_an_anonymous_extended_card",

@@ -103,14 +103,14 @@ ENCRYPTION: tuple[Rule, ...] = (
             ),
             broken(
                 "webhooks are stored as they are in a file",
-                "utils/a2a_common/server/push_store.py::SqlitePushConfigs.put",
+                "utils/a2a_common/server/push/store.py::SqlitePushConfigs.put",
                 "self._codec.encrypt(stored(webhook.config, version), places.webhook(*key))",
                 "stored(webhook.config, version)",
                 _NO_WORD,
             ),
             broken(
                 "webhooks are stored as they are in PostgreSQL",
-                "utils/a2a_common/server/push_store_postgres.py::PostgresPushConfigs.put",
+                "utils/a2a_common/server/push/store_postgres.py::PostgresPushConfigs.put",
                 "self._codec.encrypt(stored(webhook.config, version), place)",
                 "stored(webhook.config, version)",
                 _NO_WORD,
@@ -339,14 +339,14 @@ ENCRYPTION: tuple[Rule, ...] = (
             ),
             broken(
                 "what the supervisor asked for the tenant stays",
-                "utils/a2a_common/server/adopt_command.py::heirs_at",
+                "utils/a2a_common/server/commands/adopt.py::heirs_at",
                 "tenant and theirs",
                 "False",
                 _ADOPTED,
             ),
             broken(
                 "what the supervisor asked for others goes along",
-                "utils/a2a_common/server/adopt_command.py::heirs_at",
+                "utils/a2a_common/server/commands/adopt.py::heirs_at",
                 "context in theirs",
                 "True",
                 _ADOPTED,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Break, Edit, Rule, broken
 
-_BOUNDARY = "utils/a2a_common/graph/tool_boundary.py"
+_BOUNDARY = "utils/a2a_common/graph/tools/boundary.py"
 _DELEGATION = "multi_agents/platform_engineer/delegation.py"
 _GUARD = "utils/a2a_common/tasks/transitions.py"
-_REMOTE = "utils/a2a_common/client/remote_agent.py"
-_TURN = "utils/a2a_common/graph/stream_translator.py"
+_REMOTE = "utils/a2a_common/client/delegation/remote_agent.py"
+_TURN = "utils/a2a_common/graph/run/stream_translator.py"
 
 _APART = "tests/e2e/agents/test_apart.py::"
 _LIFE = "tests/e2e/wire/test_life_cycle.py::"
@@ -97,7 +97,7 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "text with a check mark is taken for a notice and left out",
-                "utils/a2a_common/graph/answer_text.py::AnswerText.say",
+                "utils/a2a_common/graph/run/answer_text.py::AnswerText.say",
                 "not shown.text",
                 "not shown.text or '✅' in shown.text",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
@@ -119,7 +119,7 @@ FAILURES: tuple[Rule, ...] = (
                 "no text completes",
                 (
                     Edit(
-                        "utils/a2a_common/graph/turn_end.py::TurnEnd.event",
+                        "utils/a2a_common/graph/run/turn_end.py::TurnEnd.event",
                         "not said and (not self.added)",
                         "False",
                     ),
@@ -220,14 +220,14 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a stream that breaks off: once more",
-                "utils/a2a_common/client/follow.py::follow_message",
+                "utils/a2a_common/client/stream/follow.py::follow_message",
                 "following.resumed()",
                 "following.sent(message, maybe_sent=False)",
                 "tests/e2e/delegation/test_broken_lines.py::test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice",
             ),
             broken(
                 "an agent that cannot tell whether it was asked: once more",
-                "utils/a2a_common/client/arrival.py::look_for",
+                "utils/a2a_common/client/stream/arrival.py::look_for",
                 "bool(tasks) and all(map(_shows_messages, tasks))",
                 "True",
                 "tests/unit/client/test_lost_answers.py::"

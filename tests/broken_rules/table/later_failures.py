@@ -102,7 +102,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "the limit is put where nothing reads it",
-                "utils/a2a_common/graph/turn_limits.py::ModelCallLimit.awrap_model_call",
+                "utils/a2a_common/graph/model/turn_limits.py::ModelCallLimit.awrap_model_call",
                 "calls_this_turn(request.messages) < self._limit",
                 "calls_this_turn(request.messages) < 1000000",
                 "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",
@@ -124,7 +124,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
                 "a tool that a model made up is a label",
                 (
                     Edit(
-                        "utils/a2a_common/graph/tool_boundary.py::_observed",
+                        "utils/a2a_common/graph/tools/boundary.py::_observed",
                         "observed_tool_call('unknown')",
                         "observed_tool_call(request.tool_call['name'])",
                     ),
@@ -152,7 +152,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a tool does not say what it returned",
-                "utils/a2a_common/graph/contained_tool.py::_said",
+                "utils/a2a_common/graph/tools/contained_tool.py::_said",
                 "SHAPE.entry(text.shape)",
                 "{}",
                 "tests/e2e/agents/test_row_files.py::test_the_offline_model_shows_the_rows_and_attaches_them",

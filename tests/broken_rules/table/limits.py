@@ -11,7 +11,7 @@ _FILES = "tests/e2e/wire/test_files.py::"
 _MUCH = "tests/e2e/delegation/test_too_much.py::"
 _DRAIN = "tests/e2e/wire/test_drain.py::"
 _CONNECTIONS = "tests/e2e/wire/test_connections.py::"
-_BOUNDED = "utils/a2a_common/server/connections.py::"
+_BOUNDED = "utils/a2a_common/server/http/connections.py::"
 _SERVER = "utils/a2a_common/server/app.py"
 _ENGINE = "utils/a2a_common/engine/"
 
@@ -100,14 +100,14 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "whoever reads nothing is held",
-                "utils/a2a_common/server/stalled_readers.py::StalledReaders._look",
+                "utils/a2a_common/server/http/stalled_readers.py::StalledReaders._look",
                 "stands >= _LOOKS",
                 "False",
                 "tests/e2e/wire/test_stalled_readers.py::test_a_client_that_reads_nothing_of_an_answer_is_cut_off",
             ),
             broken(
                 "whoever reads nothing of a stream over gRPC is waited for without end",
-                "utils/a2a_common/server/grpc_server.py::_interceptors",
+                "utils/a2a_common/server/grpc/server.py::_interceptors",
                 "[StalledStreams(write_seconds)]",
                 "[]",
                 "tests/e2e/wire/test_stalled_grpc.py::"
@@ -115,7 +115,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "whoever reads slowly is cut off",
-                "utils/a2a_common/server/stalled_readers.py::Unsent.is_stalled",
+                "utils/a2a_common/server/http/stalled_readers.py::Unsent.is_stalled",
                 "self.queued == before.queued",
                 "True",
                 "tests/e2e/wire/test_stalled_readers.py::"
@@ -137,7 +137,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "calls over gRPC are not counted",
-                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc/server.py::start_grpc",
                 "max_calls or None",
                 "None",
                 _CONNECTIONS + "test_calls_over_grpc_are_bounded",
@@ -359,7 +359,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "old messages are converted first",
-                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc/server.py::start_grpc",
                 "LegacyGrpc(handler, builder(LEGACY))",
                 "LegacyGrpc.__mro__[2](handler, builder(LEGACY))",
                 _VALUES + "test_a_message_of_a_hundred_thousand_parts_is_refused_at_little_cost",
@@ -400,28 +400,28 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "an event may have any size",
-                "utils/a2a_common/client/peer_limits.py::_Bounded._checked",
+                "utils/a2a_common/client/transport/limits.py::_Bounded._checked",
                 "len(held) - begin > LARGEST_EVENT",
                 "len(held) - begin > 2 * self._limits.most",
                 _MUCH + "test_an_agent_that_sends_too_much_is_stopped_and_the_supervisor_goes_on",
             ),
             broken(
                 "all progress is passed up",
-                "utils/a2a_common/client/remote_agent.py::RemoteAgent.run",
+                "utils/a2a_common/client/delegation/remote_agent.py::RemoteAgent.run",
                 "ProgressGate(noted)",
                 "noted",
                 _MUCH + "test_thousands_of_signs_of_progress_become_as_many_as_somebody_can_read",
             ),
             broken(
                 "a changed card closes the client that is in use",
-                "utils/a2a_common/client/remote_agents.py::ClientPool._close_unused",
+                "utils/a2a_common/client/delegation/remote_agents.py::ClientPool._close_unused",
                 "pooled.replaced and (not pooled.users)",
                 "pooled.replaced",
                 "tests/e2e/delegation/test_changed_card.py::test_a_delegation_that_runs_while_the_agents_card_changes_is_completed",
             ),
             broken(
                 "files are left out",
-                "utils/a2a_common/client/part_text.py::said",
+                "utils/a2a_common/client/delegation/part_text.py::said",
                 "f'{described(part)} {where(url)}'",
                 "''",
                 "tests/e2e/delegation/test_files.py::test_a_file_that_is_all_that_an_agent_returned_is_named_to_the_user",

@@ -99,7 +99,7 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "files and data do not reach the model",
-                "utils/a2a_common/graph/graph_run.py::GraphRun._entry",
+                "utils/a2a_common/graph/run/graph_run.py::GraphRun._entry",
                 "self._said(user_content(request, self._takes))",
                 "self._said(request.text)",
                 _MODES + "test_a_message_may_be_a_file_alone",
@@ -107,7 +107,7 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer's files are dropped",
-                "utils/a2a_common/graph/graph_run.py::GraphRun._answer",
+                "utils/a2a_common/graph/run/graph_run.py::GraphRun._answer",
                 "resume_value(answer_text(self._request), answer_data(self._request))",
                 "resume_value(self._request.text, answer_data(self._request))",
                 _MODES + "test_a_file_in_an_answer_to_a_question_reaches_who_asked",
@@ -128,7 +128,7 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "metadata of an answer is dropped",
-                "utils/a2a_common/graph/interrupts.py::resume_value",
+                "utils/a2a_common/graph/questions/interrupts.py::resume_value",
                 "any(part.metadata for part in parts)",
                 "not parts",
                 _ASKED
@@ -136,14 +136,14 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "a file in a message and in an artifact is two",
-                "utils/a2a_common/client/task_view.py::TaskView.files",
+                "utils/a2a_common/client/delegation/task_view.py::TaskView.files",
                 "found.setdefault(file, RemoteFile(place, file))",
                 "found.setdefault(place, RemoteFile(place, file))",
                 _STATES + "test_the_same_file_in_a_message_and_an_artifact_is_one",
             ),
             broken(
                 "progress is the question or the answer",
-                "utils/a2a_common/client/task_view.py::TaskView._say",
+                "utils/a2a_common/client/delegation/task_view.py::TaskView._say",
                 "event.state is not self._said_in",
                 "event.state is None",
                 _STATES + "test_progress_is_neither_the_answer_nor_the_question_nor_the_failure",
@@ -178,7 +178,7 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "an address of any kind is passed on",
-                "utils/a2a_common/client/remote_files.py::web_address",
+                "utils/a2a_common/client/delegation/remote_files.py::web_address",
                 "address if web else ''",
                 "address",
                 _PASSED + "test_a_hostile_agent_chooses_neither_paths_nor_types_nor_how_much_is_passed_on",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Rule, broken
 
-_STORE = "utils/a2a_common/server/push_store.py"
+_STORE = "utils/a2a_common/server/push/store.py"
 _REPEATS = "utils/a2a_common/handler/pending_input.py"
 _AGAIN = "tests/contract/handler/test_repeats.py::"
 _RESTART = "tests/e2e/wire/test_push_restart.py::"
@@ -59,21 +59,21 @@ PUSH: tuple[Rule, ...] = (
         (
             broken(
                 "a start does not go on with what was not sent",
-                "utils/a2a_common/server/push.py::PushSender._follow_unfinished",
+                "utils/a2a_common/server/push/sender.py::PushSender._follow_unfinished",
                 "self._configs.unfinished()",
                 "self._configs.unfinished()[:0]",
                 _RESTART + "test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent",
             ),
             broken(
                 "that an end was sent is not stored",
-                "utils/a2a_common/server/push.py::PushSender._note",
+                "utils/a2a_common/server/push/sender.py::PushSender._note",
                 "await self._note_sent(webhook, None)",
                 "webhook.sent = None",
                 _RESTART + "test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent",
             ),
             broken(
                 "a webhook that is far behind loses events",
-                "utils/a2a_common/server/push.py::PushSender._send",
+                "utils/a2a_common/server/push/sender.py::PushSender._send",
                 "webhook.sent is None or entry.sequence <= webhook.sent",
                 "webhook.sent is None or entry.sequence <= webhook.sent or entry.sequence == 100",
                 "tests/e2e/wire/test_push.py::test_a_webhook_that_is_far_behind_hears_every_event_in_order",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Rule, broken
 
-_RECORDER = "utils/a2a_common/graph/call_recorder.py::CallRecorder"
-_RUN = "utils/a2a_common/graph/graph_run.py::GraphRun"
+_RECORDER = "utils/a2a_common/graph/tools/call_recorder.py::CallRecorder"
+_RUN = "utils/a2a_common/graph/run/graph_run.py::GraphRun"
 _KILLED = "tests/e2e/resume/test_killed_turns.py::"
 _DELEGATED = "tests/e2e/resume/test_killed_delegations.py::"
 
@@ -37,7 +37,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "what a tool published is forgotten",
-                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary._ended",
+                "utils/a2a_common/graph/tools/boundary.py::ToolBoundary._ended",
                 "CallOutcome(result, events)",
                 "CallOutcome(result)",
                 _KILLED + "test_a_tool_that_ended_before_its_checkpoint_is_answered_from_the_record",
@@ -57,14 +57,14 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "a finished graph is run once more",
-                "utils/a2a_common/graph/recovery.py::_point",
+                "utils/a2a_common/graph/run/recovery.py::_point",
                 "ResumePoint.CHECKPOINT if state.tasks else ResumePoint.FINISHED",
                 "ResumePoint.CHECKPOINT",
                 "tests/unit/graph/test_recovery.py::test_a_graph_without_a_step_to_run_has_finished",
             ),
             broken(
                 "a graph whose step is stored and not yet checkpointed is taken for finished",
-                "utils/a2a_common/graph/recovery.py::_point",
+                "utils/a2a_common/graph/run/recovery.py::_point",
                 "state.tasks",
                 "state.next",
                 _KILLED + "test_a_models_answer_that_is_stored_without_its_checkpoint_goes_on_with_its_tools",
@@ -104,7 +104,7 @@ RESUME: tuple[Rule, ...] = (
         (
             broken(
                 "a busy agent is a broken one",
-                "utils/a2a_common/client/peer_errors.py::typed",
+                "utils/a2a_common/client/transport/errors.py::typed",
                 "if (seconds := _retry_after(error.__cause__ or error)) is not None:\n    return AgentBusy(seconds)",
                 "",
                 "tests/unit/client/test_follow.py::"
@@ -112,7 +112,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "a message to an agent that restarts is given up after three tries",
-                "utils/a2a_common/client/follow.py::_Following.sent",
+                "utils/a2a_common/client/stream/follow.py::_Following.sent",
                 "isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by",
                 "False",
                 "tests/unit/client/test_follow.py::"
@@ -128,7 +128,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer that its agent was never given fails the delegation",
-                "utils/a2a_common/client/remote_agent.py::RemoteAgent._failure",
+                "utils/a2a_common/client/delegation/remote_agent.py::RemoteAgent._failure",
                 "call.task_id and isinstance(failure, SubAgentUnavailable) and never_taken(error)",
                 "False",
                 "tests/e2e/delegation/test_restarting.py::"
@@ -136,7 +136,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "a look that does not arrive counts as an answer that does not",
-                "utils/a2a_common/client/undelivered.py::perhaps_taken",
+                "utils/a2a_common/client/stream/undelivered.py::perhaps_taken",
                 "message.task_id",
                 "False",
                 "tests/unit/client/test_lost_answers.py::"
@@ -144,7 +144,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that lost its tasks has done nothing with an answer",
-                "utils/a2a_common/client/undelivered.py::is_forgotten",
+                "utils/a2a_common/client/stream/undelivered.py::is_forgotten",
                 "bool(message.task_id)",
                 "False",
                 "tests/unit/client/test_lost_answers.py::"
@@ -152,7 +152,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that was gone at the last look counts as gone without another one",
-                "utils/a2a_common/client/registry.py::SubAgentRegistry.is_back",
+                "utils/a2a_common/client/agents/registry.py::SubAgentRegistry.is_back",
                 "return self._agents[name].reachable",
                 "return False",
                 "tests/e2e/delegation/test_restarting.py::"
@@ -160,7 +160,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that is gone for good is always expected back",
-                "utils/a2a_common/client/absence.py::Absence.left",
+                "utils/a2a_common/client/agents/absence.py::Absence.left",
                 "self._clock() - self._since",
                 "0.0",
                 "tests/unit/client/test_absence.py::"
@@ -168,7 +168,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "time-outs of turns open the breaker",
-                "utils/a2a_common/client/bulkhead.py::Bulkhead._watched",
+                "utils/a2a_common/client/agents/bulkhead.py::Bulkhead._watched",
                 "error.code == _TIMED_OUT and self._reachable()",
                 "False",
                 "tests/unit/delegation/test_breaker.py::"
@@ -190,7 +190,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that has deleted its question refuses like any other",
-                "utils/a2a_common/client/remote_agent.py::RemoteAgent._failure",
+                "utils/a2a_common/client/delegation/remote_agent.py::RemoteAgent._failure",
                 "call.task_id and isinstance(error, RequestRefused) and error.unknown_task",
                 "False",
                 "tests/e2e/delegation/test_shorter_retention.py::"

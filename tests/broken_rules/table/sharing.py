@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule, broken
 
 _BASE = "utils/a2a_common/base_langgraph_agent.py"
-_BOUNDARY = "utils/a2a_common/graph/tool_boundary.py"
+_BOUNDARY = "utils/a2a_common/graph/tools/boundary.py"
 _INCOMING = "utils/a2a_common/execution/request_parser.py"
 
 _APART = "tests/e2e/agents/test_apart.py::"
@@ -107,7 +107,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "the configured list is not read",
-                "utils/a2a_common/client/registry.py::SubAgentRegistry.__init__",
+                "utils/a2a_common/client/agents/registry.py::SubAgentRegistry.__init__",
                 "{name: SubAgent(name, url) for name, url in urls.items()}",
                 "{name: SubAgent(name, url) for name, url in urls.items() if not url}",
                 _TEAM + "test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late_is_used",
@@ -122,7 +122,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that was down at start is never asked again",
-                "utils/a2a_common/client/registry.py::SubAgentRegistry._step",
+                "utils/a2a_common/client/agents/registry.py::SubAgentRegistry._step",
                 "min(_RETRY_SECONDS, self._refresh_seconds)",
                 "3600.0",
                 _TEAM + "test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late_is_used",

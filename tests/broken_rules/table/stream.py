@@ -107,7 +107,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a turn whose every tool failed completes",
-                "utils/a2a_common/graph/ended_calls.py::EndedCalls.failed",
+                "utils/a2a_common/graph/run/ended_calls.py::EndedCalls.failed",
                 "not self.answers",
                 "self.answers < 0",
                 _TURNS + "test_an_agent_whose_every_needed_tool_failed_fails_with_that_code",
@@ -152,7 +152,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the model's whole message is said after its pieces",
-                "utils/a2a_common/graph/graph_run.py::GraphRun.events",
+                "utils/a2a_common/graph/run/graph_run.py::GraphRun.events",
                 "for event in self._turn.translate(*part):\n    yield event",
                 "for event in self._turn.translate(*part):\n"
                 "    yield event\n"
@@ -238,7 +238,7 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a remark before a tool call stays in the answer",
-                "utils/a2a_common/graph/answer_text.py::AnswerText.ends",
+                "utils/a2a_common/graph/run/answer_text.py::AnswerText.ends",
                 "self._restart = True",
                 "pass",
                 _TURNS + "test_a_remark_before_a_tool_call_is_replaced_by_the_answer",

@@ -49,7 +49,7 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "an agent says itself who asks",
-                "utils/a2a_common/graph/interrupts.py::origin_of",
+                "utils/a2a_common/graph/questions/interrupts.py::origin_of",
                 "agent if said in ('', agent) else f'{agent} > {said}'",
                 "said or agent",
                 "tests/e2e/delegation/test_relay.py::"
@@ -57,7 +57,7 @@ TOLD: tuple[Rule, ...] = (
             ),
             broken(
                 "a refusal counts as an agent that cannot be reached",
-                "utils/a2a_common/client/peer_errors.py::failure_of",
+                "utils/a2a_common/client/transport/errors.py::failure_of",
                 "SubAgentRefused",
                 "SubAgentUnavailable",
                 "tests/e2e/delegation/test_refusals.py::test_refusals_do_not_make_an_agent_unavailable",

@@ -33,9 +33,9 @@ from utils.a2a_common.handler.handler_parts import HandlerParts
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.webhooks import Webhooks
-from utils.a2a_common.server.push import PushSender
-from utils.a2a_common.server.push_delivery import PushPolicy
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.delivery import PushPolicy
+from utils.a2a_common.server.push.sender import PushSender
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.persistence.runs import MemoryRuns
 
 SECONDS = 30.0

@@ -23,7 +23,7 @@ from agents.rag.startup import StartupIngestion
 from tests.contract.rag.indexes import found, put, show
 from tests.postgres import PostgresServer, running_server
 from tests.unit.rag.conftest import WordEmbedder
-from utils.a2a_common.server.database_command import Verb, further_tables, tend_database
+from utils.a2a_common.server.commands.database import Verb, further_tables, tend_database
 from utils.errors import RetrievalFailed, SettingsError, StorageError
 from utils.persistence.postgres.opening import open_database
 from utils.persistence.postgres.own_tables import VERSION_TABLE

@@ -24,8 +24,8 @@ from agents.github.changes.journal_postgres import PostgresJournal
 from agents.github.changes.sender import Book
 from tests.postgres import ENCRYPTED, PARAMETER
 from utils.a2a_common.handler.webhook_pages import page_of
-from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
-from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.a2a_common.server.push.store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
 from utils.auth.device_flow import DeviceCode, Tokens
 from utils.encryption.codec import PLAIN, Codec
 from utils.persistence.contexts import Person

@@ -19,8 +19,8 @@ from agents.github.changes.journal_postgres import PostgresJournal
 from agents.github.changes.sender import Book
 from tests.e2e.conversations.asking import files_with
 from tests.postgres import PARAMETER, PostgresServer
-from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
-from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.a2a_common.server.push.store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
 from utils.encryption.codec import PLAIN, Codec
 from utils.encryption.errors import StorageKeyMissing
 from utils.errors import SettingsError

@@ -10,7 +10,7 @@ import pytest
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from tests.postgres import PostgresServer
-from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
 from utils.persistence.postgres.pool import PostgresPool
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]

@@ -17,8 +17,8 @@ from agents.github.changes.journal import DONE, UNKNOWN, Entry, Journal
 from agents.github.changes.journal_postgres import PostgresJournal
 from agents.github.changes.sender import Book
 from tests.contract.stores.test_encryption import State
-from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
-from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.a2a_common.server.push.store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
 from utils.encryption.codec import Codec
 from utils.persistence.delegations import WAITING, DelegationRecord
 from utils.persistence.memories import MemoryRow

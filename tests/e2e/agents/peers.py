@@ -22,7 +22,7 @@ from google.protobuf import json_format
 from langchain_core.tools import BaseTool, tool
 
 from utils.a2a_common import BaseLangGraphAgent, Skill
-from utils.a2a_common.client.connection import http_client
+from utils.a2a_common.client.transport.connection import http_client
 from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, QUESTION_EXTENSION
 from utils.errors import UpstreamRefused, UpstreamUnavailable
 

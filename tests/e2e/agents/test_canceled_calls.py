@@ -14,10 +14,10 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, ListTasksRequest, Task, TaskSta
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.teams import model, supervising
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.client.decode import decode_task
-from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.questions import ask_user
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.decode import decode_task
+from utils.a2a_common.graph.questions.asked_by_tools import ask_user
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls

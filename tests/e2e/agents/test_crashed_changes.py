@@ -14,10 +14,10 @@ from langgraph.types import Command
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.own_graph import GraphParts
+from utils.a2a_common.graph.own.parts import GraphParts
 from utils.a2a_common.graph.runtime import AgentRuntime
-from utils.a2a_common.graph.tool_boundary import LONGEST_SENTENCE
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.boundary import LONGEST_SENTENCE
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.state import ContextState

@@ -18,9 +18,9 @@ from tests.e2e.agents.peers import ask, connected, message
 from tests.e2e.cli.command import finish, start_program
 from tests.ports import free_port
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.client.connection import http_client
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.own_graph import GraphParts
+from utils.a2a_common.client.transport.connection import http_client
+from utils.a2a_common.graph.own.parts import GraphParts
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.state import ContextState

@@ -19,12 +19,12 @@ from tests.e2e.agents.test_delegation import until_ready
 from tests.e2e.agents.test_own_state import Shop
 from tests.support.graphs import of_the_agent_alone
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.own_graph import GraphParts
-from utils.a2a_common.graph.questions import ask_user
+from utils.a2a_common.graph.own.parts import GraphParts
+from utils.a2a_common.graph.questions.asked_by_tools import ask_user
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.graph.tool_events import publish
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.events import publish
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.state import ContextState
 from utils.errors import SettingsError

@@ -15,8 +15,8 @@ from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.teams import supervising
 from tests.rows import mostly_long
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.questions import ask_user
+from utils.a2a_common.graph.questions.asked_by_tools import ask_user
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from tests.e2e.agents.peers import ask, connected
 from utils.a2a_common import BaseLangGraphAgent
-from utils.a2a_common.graph.stream_translator import STRUCTURED, StreamTranslator
+from utils.a2a_common.graph.run.stream_translator import STRUCTURED, StreamTranslator
 from utils.events import ArtifactAdded, DataPart
 from utils.persistence.checkpoints import open_checkpointer
 from utils.testing.live_agent import running_agent

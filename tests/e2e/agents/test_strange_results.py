@@ -17,7 +17,7 @@ from pydantic import Field, create_model
 
 from tests.e2e.agents.peers import Keys, ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls

@@ -11,9 +11,9 @@ import pytest
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.execution.publishable import EventRefused
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.questions import ask_user
-from utils.a2a_common.graph.tool_events import publish
+from utils.a2a_common.graph.questions.asked_by_tools import ask_user
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.events import publish
 from utils.events import (
     ArtifactAdded,
     Completed,

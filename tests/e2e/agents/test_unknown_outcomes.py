@@ -19,8 +19,8 @@ from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.cli.command import run
 from tests.e2e.delegation.teams import results, supervising
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.questions import ask_user
+from utils.a2a_common.graph.questions.asked_by_tools import ask_user
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.errors import OutcomeUnknown
 from utils.testing.contract.client import Client, Event, Seen, client_of

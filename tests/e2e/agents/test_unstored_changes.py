@@ -11,8 +11,8 @@ from a2a.types.a2a_pb2 import GetTaskRequest
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.wire.test_storage_faults import locked
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls

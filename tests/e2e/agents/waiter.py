@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 
 
 class Waiter(BaseLangGraphAgent):

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.ways import served
 from tests.ports import free_port
-from utils.a2a_common.server.metrics_server import serving_metrics
+from utils.a2a_common.server.http.metrics_server import serving_metrics
 from utils.errors import SettingsError
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import ScriptedModel

@@ -22,7 +22,7 @@ from tests.e2e.cli.fake_package import write_agent
 from tests.e2e.cli.terminal import terminal
 from tests.e2e.cli.test_up import alive, both_methods, processes_of, until
 from tests.ports import free_ports
-from utils.a2a_common.client.agents_file import AgentEntry
+from utils.a2a_common.client.agents.agents_file import AgentEntry
 
 DIES_AFTER_THE_FIRST_START = """
 import pathlib

@@ -10,8 +10,8 @@ from multi_agents.cli.chat.conversations import conversations_of
 from multi_agents.cli.peer.connection import connect
 from tests.e2e.cli.command import run
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
 
 OLDER = 105
 

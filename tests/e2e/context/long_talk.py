@@ -20,7 +20,7 @@ import structlog
 
 from tests.e2e.agents.peers import ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.graph.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
 

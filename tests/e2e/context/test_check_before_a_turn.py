@@ -20,9 +20,9 @@ from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.graph.run.user_message import Content
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.graph.user_message import Content
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, ContextCompacted

@@ -14,7 +14,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.e2e.context.test_check_before_a_turn import CONFIG, LONG, NO_MODEL, THREAD, Talker
-from utils.a2a_common.graph.questions import ask_user
+from utils.a2a_common.graph.questions.asked_by_tools import ask_user
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from structlog.testing import capture_logs
 
-from utils.a2a_common.graph.turn_limits import ModelCallLimit, recursion_limit
+from utils.a2a_common.graph.model.turn_limits import ModelCallLimit, recursion_limit
 from utils.context.factory import default_context_middleware
 from utils.context.settings import ContextSettings
 from utils.events import ContextCompacted, ContextMeasured, RuleChanged, Usage, UsageReported

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from utils.a2a_common import AgentRuntime
+from utils.a2a_common.graph.model.structured_calls import IN_THE_FORM, IN_WORDS, MOST_CALLS
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.graph.structured_calls import IN_THE_FORM, IN_WORDS, MOST_CALLS
-from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.graph.tools.boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent

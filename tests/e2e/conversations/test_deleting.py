@@ -18,9 +18,9 @@ from multi_agents.cli.peer.connection import plain_errors
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.conversations.asking import asked, files_with
-from utils.a2a_common.client.connection import Connection, fetch_card, http_client
 from utils.a2a_common.client.conversations import ask_conversations
-from utils.a2a_common.client.peer_errors import AgentBusy
+from utils.a2a_common.client.transport.connection import Connection, fetch_card, http_client
+from utils.a2a_common.client.transport.errors import AgentBusy
 from utils.a2a_common.protocol.conversations import Action, Asked
 from utils.a2a_common.server import conversations
 from utils.testing.live_agent import running_agent

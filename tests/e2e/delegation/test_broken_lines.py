@@ -15,9 +15,9 @@ from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
 
 from tests.e2e.agents.peers import Keys, connected
 from tests.e2e.delegation.teams import model
-from utils.a2a_common.client.connection import Connection, fetch_card
-from utils.a2a_common.client.message import RemoteCall
-from utils.a2a_common.client.remote_agent import RemoteAgent
+from utils.a2a_common.client.delegation.remote_agent import RemoteAgent
+from utils.a2a_common.client.stream.message import RemoteCall
+from utils.a2a_common.client.transport.connection import Connection, fetch_card
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply

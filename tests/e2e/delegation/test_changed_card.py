@@ -16,9 +16,9 @@ from tests.e2e.agents.peers import ask, connected, message
 from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, supervising
 from tests.e2e.delegation.test_too_much import artifact, status
-from utils.a2a_common.client import remote_agents
-from utils.a2a_common.client.connection import http_client
-from utils.a2a_common.client.peer_limits import PeerLimits
+from utils.a2a_common.client.delegation import remote_agents
+from utils.a2a_common.client.transport.connection import http_client
+from utils.a2a_common.client.transport.limits import PeerLimits
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")

@@ -14,8 +14,8 @@ from langchain_core.tools import BaseTool, tool
 from tests.e2e.agents.peers import Answer, connected, message
 from tests.e2e.delegation.teams import Asker, model, results, supervising
 from tests.e2e.delegation.test_restarting import UNSEEN, restarting
-from utils.a2a_common.client import remote_agent
-from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
+from utils.a2a_common.client.delegation import remote_agent
+from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")

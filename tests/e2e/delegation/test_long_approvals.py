@@ -18,8 +18,8 @@ from tests.e2e.cli.scripted_agent import Script, Turn
 from tests.e2e.delegation.foreign import ending, foreign
 from tests.e2e.delegation.teams import model, results, supervising, writing_to
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.client.long_questions import LONGEST_PASSED
-from utils.a2a_common.graph.agent_tool import agent_tool
+from utils.a2a_common.client.delegation.long_questions import LONGEST_PASSED
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.protocol.parts import data_part
 from utils.messages.approval import LONGEST_SHOWN, approval_form
 from utils.testing.live_agent import running_agent

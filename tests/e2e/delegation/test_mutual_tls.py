@@ -20,8 +20,8 @@ from tests.e2e.agents.peers import Answer, Keys, ask, connected
 from tests.e2e.delegation.teams import model, results, supervising
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
-from utils.a2a_common.client.tls import client_context
-from utils.a2a_common.server.https import https_options
+from utils.a2a_common.client.transport.tls import client_context
+from utils.a2a_common.server.http.https import https_options
 from utils.errors import SettingsError
 from utils.protection_settings import ClientTlsSettings
 from utils.settings import ServerSettings

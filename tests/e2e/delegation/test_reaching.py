@@ -14,7 +14,8 @@ from tests.e2e.delegation.teams import results, team
 from tests.e2e.delegation.test_broken_lines import Unreliable, reaching, remote_call
 from tests.e2e.wire.agents import Stage, card
 from tests.e2e.wire.wiring import serving
-from utils.a2a_common.client import connection, registry
+from utils.a2a_common.client.agents import registry
+from utils.a2a_common.client.transport import connection
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import ScriptedModel, call, calls

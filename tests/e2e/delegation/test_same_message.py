@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import ListTasksRequest, SendMessageRequest, Task, TaskSt
 
 from tests.e2e.agents.peers import Answer, Keys, connected, message
 from tests.e2e.delegation.teams import Asker, model
-from utils.a2a_common.client.connection import http_client
+from utils.a2a_common.client.transport.connection import http_client
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.agents.peers import Answer, connected, message
 from tests.e2e.delegation.teams import Asker, model, supervising
-from utils.a2a_common.client.sentences import SUB_AGENT_FORGOT
+from utils.a2a_common.client.transport.sentences import SUB_AGENT_FORGOT
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import call, calls
 

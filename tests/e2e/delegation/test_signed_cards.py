@@ -16,7 +16,7 @@ from jwt import PyJWK
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.foreign import answering, foreign
 from tests.e2e.delegation.teams import model, supervising
-from utils.a2a_common.client.card_keys import card_checks
+from utils.a2a_common.client.agents.card_keys import card_checks
 from utils.errors import SettingsError
 from utils.testing.scripted_model import call, calls
 

@@ -15,7 +15,7 @@ from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.cli.command import ROOT
 from tests.e2e.delegation.teams import Asker, Middle, model, supervising
 from tests.preloaded import process as preloaded
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, TREE_EXTENSION
 from utils.a2a_common.protocol.task_tree import parse_tree
 from utils.events import DelegationState, Usage

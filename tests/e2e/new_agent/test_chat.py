@@ -18,7 +18,7 @@ from tests.e2e.delegation.hostile import hostile
 from tests.e2e.delegation.test_unusable_cards import silent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
 from tests.ports import move_to_free_ports
-from utils.a2a_common.client.agents_file import load_agents_file, parse_sub_agents
+from utils.a2a_common.client.agents.agents_file import load_agents_file, parse_sub_agents
 from utils.testing.live_agent import running_agent
 from utils.version import project_version
 

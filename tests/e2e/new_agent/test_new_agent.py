@@ -16,7 +16,7 @@ from multi_agents.cli.scaffold.names import checked_name
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout, environment
 from tests.lent import LentFolder
 from tests.preloaded import process as preloaded
-from utils.a2a_common.client.agents_file import load_agents_file
+from utils.a2a_common.client.agents.agents_file import load_agents_file
 
 
 @pytest.fixture(scope="module")

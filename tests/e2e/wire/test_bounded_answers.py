@@ -20,9 +20,9 @@ from agents.github.client import GitHubClient
 from agents.github.settings import GitHubSettings
 from agents.rag.ingest.fetch import fetch_page
 from agents.rag.settings import RagSettings
-from utils.a2a_common.client.connection import fetch_card, http_client
-from utils.a2a_common.server.push_body import Notification
-from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
+from utils.a2a_common.client.transport.connection import fetch_card, http_client
+from utils.a2a_common.server.push.body import Notification
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
 from utils.auth.token_endpoint import posted_form
 from utils.llm import server_window as server_window_module

@@ -12,7 +12,7 @@ from a2a.types import a2a_pb2 as pb
 
 from tests.e2e.wire.agents import Script, Stage
 from tests.e2e.wire.wiring import Wire, message, serving
-from utils.a2a_common.server.legacy_chunks import WHOLE
+from utils.a2a_common.server.legacy.chunks import WHOLE
 
 
 def says(*texts: str) -> Script:

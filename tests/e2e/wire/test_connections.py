@@ -24,8 +24,8 @@ from tests.e2e.auth.people import RUNS, Desk
 from tests.e2e.observability.processes import KEYS, ready, started
 from tests.e2e.wire.test_endless_headers import SOON, seconds_open
 from tests.e2e.wire.ways import Served, Way, asking, served
-from utils.a2a_common.server import connections
-from utils.a2a_common.server.connections import SPARE, TOO_MANY, Bounds, bounded, connections_within
+from utils.a2a_common.server.http import connections
+from utils.a2a_common.server.http.connections import SPARE, TOO_MANY, Bounds, bounded, connections_within
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel
 

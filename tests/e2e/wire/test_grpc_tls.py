@@ -11,7 +11,7 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 from tests.certificates import Authority
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import Wire, serving
-from utils.a2a_common.server.grpc_credentials import server_credentials
+from utils.a2a_common.server.grpc.credentials import server_credentials
 from utils.errors import SettingsError
 from utils.settings import ServerSettings
 

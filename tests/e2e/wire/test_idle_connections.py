@@ -13,7 +13,7 @@ IDLE = 1_100
 PROGRAM = f"""
 import asyncio, resource
 from tests.e2e.wire.test_connections import APP, held, once
-from utils.a2a_common.server.connections import bounded, bounds_of
+from utils.a2a_common.server.http.connections import bounded, bounds_of
 from utils.processes.open_files import raise_open_files
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

@@ -15,7 +15,7 @@ from tests.e2e.wire.test_push import PRIVATE
 from tests.e2e.wire.test_refusals import HTTP, rpc
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
 from utils.a2a_common.protocol.retry_later import PERHAPS_TAKEN
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.postgres.errors import DatabaseUnreachable

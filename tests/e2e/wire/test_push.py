@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
-from utils.a2a_common.server.push_delivery import PushPolicy
+from utils.a2a_common.server.push.delivery import PushPolicy
 from utils.net.special_addresses import is_public
 from utils.net.url_guard import ForbiddenUrl, checked_target
 from utils.testing.live_server import running

@@ -20,8 +20,8 @@ from tests.e2e.wire.test_push import PRIVATE, Hook, listening
 from tests.e2e.wire.ways import WAYS, Way, answer, asking, served
 from tests.e2e.wire.wiring import HEADERS, Wire, serving
 from utils.a2a_common import BaseLangGraphAgent
-from utils.a2a_common.server.push_body import Notification
-from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
+from utils.a2a_common.server.push.body import Notification
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
 from utils.testing.scripted_model import ScriptedModel
 
 HOOK = "http://127.0.0.1:9/hook"

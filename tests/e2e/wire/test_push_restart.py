@@ -22,7 +22,7 @@ from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, Wire, serving, state
 from tests.support.task_logs import sqlite_log
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.server.push_store import SqlitePushConfigs
+from utils.a2a_common.server.push.store import SqlitePushConfigs
 from utils.persistence.runs import SqliteRuns
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls

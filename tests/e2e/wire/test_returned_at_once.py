@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, ListTasksReques
 
 from tests.e2e.agents.peers import message
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.client.connection import http_client
+from utils.a2a_common.client.transport.connection import http_client
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, MessageAnswer, TextPart
 from utils.testing.live_agent import running_agent

@@ -16,8 +16,8 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import Wire, serving
-from utils.a2a_common.server import grpc_stalled
-from utils.a2a_common.server.grpc_stalled import TOO_SLOW
+from utils.a2a_common.server.grpc import stalled as grpc_stalled
+from utils.a2a_common.server.grpc.stalled import TOO_SLOW
 from utils.observability.metrics import process_metrics
 
 pytestmark = pytest.mark.timeout(120)

@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.e2e.observability.processes import KEYS, ready, started
-from utils.a2a_common.server.connections import Bounds, bounded
+from utils.a2a_common.server.http.connections import Bounds, bounded
 from utils.observability.metrics import process_metrics
 from utils.processes.event_loop import new_event_loop
 from utils.testing.live_server import running

@@ -19,7 +19,7 @@ from tests.support.task_logs import memory_log
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.agent_service import AgentService
 from utils.a2a_common.server.app import build_app
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.runs import MemoryRuns, RunStore
 from utils.settings import ServerSettings

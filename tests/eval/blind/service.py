@@ -19,8 +19,8 @@ from multi_agents.cli.view.startup import StartupView
 from multi_agents.cli.view.state import NOTES, Node, TurnView
 from tests.eval.blind.question import Question, Reply, Result, ToolCall
 from tests.ports import free_port
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
 
 _SOURCE = re.compile(r"\b(?:docs/[\w./-]+|README)\.md(?:#[\w-]+)?")
 

@@ -14,7 +14,7 @@ import pytest
 from langchain.tools import ToolRuntime
 from pydantic import BaseModel, Field
 
-from utils.a2a_common.graph.agent_tool import agent_tool, built, declared_tools
+from utils.a2a_common.graph.tools.agent_tool import agent_tool, built, declared_tools
 from utils.errors import UpstreamRefused, UpstreamUnavailable
 from utils.messages.results import Items, Record, parse_result
 

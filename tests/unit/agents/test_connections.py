@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from utils.a2a_common.client.connection import IDLE_SECONDS, http_client
+from utils.a2a_common.client.transport.connection import IDLE_SECONDS, http_client
 
 pytestmark = pytest.mark.listens
 

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.plain_tool import plain_schema
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.plain_tool import plain_schema
 
 
 @agent_tool()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from multi_agents.cli.service.plan import child_environment, make_plan
-from utils.a2a_common.client.agents_file import (
+from utils.a2a_common.client.agents.agents_file import (
     AgentEntry,
     load_agents_file,
     parse_sub_agents,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.server.page_login import PageLogin, page_login
+from utils.a2a_common.server.http.page_login import PageLogin, page_login
 from utils.auth.settings import AuthSettings
 from utils.errors import SettingsError
 from utils.web.settings import WebSettings

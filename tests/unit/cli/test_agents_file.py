@@ -6,8 +6,8 @@ import pytest
 
 from multi_agents.cli.commands.agents_file import add_agent
 from multi_agents.cli.exit_codes import ExitCode
-from utils.a2a_common.client.agent_env import SERVED_BY_TLS, WIRED, resolve_env
-from utils.a2a_common.client.agents_file import (
+from utils.a2a_common.client.agents.agent_env import SERVED_BY_TLS, WIRED, resolve_env
+from utils.a2a_common.client.agents.agents_file import (
     AgentEntry,
     load_agents_file,
     load_supervisor_env,

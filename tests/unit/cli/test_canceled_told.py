@@ -7,7 +7,7 @@ import pytest
 from multi_agents.cli.chat.ask import print_result
 from multi_agents.cli.chat.drive import TurnResult
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.events import StatusChanged
+from utils.a2a_common.client.stream.events import StatusChanged
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.events import DelegationState
 

@@ -6,7 +6,7 @@ from a2a.types.a2a_pb2 import StreamResponse, TaskStatusUpdateEvent
 
 from multi_agents.cli.view.context import bar, lines
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.decode import decode
+from utils.a2a_common.client.stream.decode import decode
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,

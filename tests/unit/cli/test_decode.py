@@ -16,8 +16,8 @@ from google.protobuf.struct_pb2 import Value
 from multi_agents.cli.peer.connection import loopback_problem
 from multi_agents.cli.view.json_lines import as_json
 from multi_agents.cli.view.parts import message_text
-from utils.a2a_common.client.decode import decode, decode_parts
-from utils.a2a_common.client.events import ArtifactChanged
+from utils.a2a_common.client.stream.decode import decode, decode_parts
+from utils.a2a_common.client.stream.events import ArtifactChanged
 from utils.a2a_common.protocol.extensions import _KINDS
 from utils.events import Activity, PlanUpdated
 from utils.net.loopback import is_loopback

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from multi_agents.cli.chat.downloads import Downloads
-from utils.a2a_common.client.events import ArtifactChanged, StatusChanged
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.events import ArtifactChanged, StatusChanged
 from utils.events import ContentPart, DelegationState, FileBytes, FileUrl, TextPart
 
 

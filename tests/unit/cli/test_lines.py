@@ -9,7 +9,7 @@ from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.view.sinks import LineSink
 from multi_agents.cli.view.startup import PAUSE_SECONDS, Detail, StartupView
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.events import ActivityReported
+from utils.a2a_common.client.stream.events import ActivityReported
 from utils.events import ModelWaited, PlanStep, PlanUpdated, StepStatus, ToolFinished, ToolStarted, ToolStatus
 
 

@@ -12,9 +12,9 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import connect, plain_errors
 from tests.e2e.delegation.hostile import hostile
 from tests.e2e.delegation.test_too_much import a_dense_event, one_giant_event
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.peer_errors import NoProgress, typed
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.transport.errors import NoProgress, typed
 from utils.errors import ProtocolViolation
 
 

@@ -18,7 +18,7 @@ from multi_agents.cli.service import ready
 from multi_agents.cli.service.plan import Planned
 from multi_agents.cli.service.ready import look, wait_ready
 from utils.a2a_common.protocol.readiness import Readiness
-from utils.a2a_common.server.probes import probe_routes
+from utils.a2a_common.server.http.probes import probe_routes
 from utils.testing.live_server import running
 
 pytestmark = pytest.mark.listens

@@ -7,7 +7,7 @@ import pytest
 from multi_agents.cli.checkup import check_retention
 from multi_agents.cli.own_settings import OwnSettings
 from multi_agents.cli.retention_check import check_shorter_retention
-from utils.a2a_common.client.agents_file import SUPERVISOR
+from utils.a2a_common.client.agents.agents_file import SUPERVISOR
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode, exit_code_of
 from multi_agents.cli.service.plan import child_environment, make_plan, not_passed_on
 from multi_agents.cli.service.ports import choose_ports, is_free
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
-from utils.a2a_common.client.agents_file import AgentEntry
-from utils.a2a_common.client.events import SETTLED_STATES
+from utils.a2a_common.client.agents.agents_file import AgentEntry
+from utils.a2a_common.client.stream.events import SETTLED_STATES
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import StorageError
 from utils.events import DelegationState

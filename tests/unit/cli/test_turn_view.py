@@ -3,8 +3,8 @@ from __future__ import annotations
 from a2a.types.a2a_pb2 import StreamResponse, TaskStatusUpdateEvent
 
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.client.decode import decode
-from utils.a2a_common.client.events import (
+from utils.a2a_common.client.stream.decode import decode
+from utils.a2a_common.client.stream.events import (
     ArtifactChanged,
     MessageReceived,
     PeerEvent,

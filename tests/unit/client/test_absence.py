@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.clock import Clock
-from utils.a2a_common.client.absence import Absence
+from utils.a2a_common.client.agents.absence import Absence
 
 
 def test_an_agent_is_expected_back_for_a_while_after_it_was_missed_and_not_longer() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from tests.e2e.cli.scripted_agent import ScriptedAgent, serve
 from tests.unit.client.test_follow import Refusing, Restarting, answering, connected
-from utils.a2a_common.client import progress, remote_agent
-from utils.a2a_common.client.message import RemoteCall
-from utils.a2a_common.client.patience import Patience
-from utils.a2a_common.client.progress import AWAY, BUSY
-from utils.a2a_common.client.remote_agent import RemoteAgent
+from utils.a2a_common.client.delegation import progress, remote_agent
+from utils.a2a_common.client.delegation.progress import AWAY, BUSY
+from utils.a2a_common.client.delegation.remote_agent import RemoteAgent
+from utils.a2a_common.client.stream.message import RemoteCall
+from utils.a2a_common.client.stream.patience import Patience
 from utils.events import DelegationProgress, DelegationState
 
 pytestmark = pytest.mark.listens

@@ -12,12 +12,12 @@ from starlette.responses import Response
 
 from tests.unit.client.test_follow import connected
 from tests.unit.client.test_unreadable import Speaker, speaking, task_of
-from utils.a2a_common.client.card_address import card_address
-from utils.a2a_common.client.connection import fetch_card
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.interfaces import accepted_modes, unusable
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.remote_agents import ClientPool
+from utils.a2a_common.client.delegation.remote_agents import ClientPool
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.transport.card_address import card_address
+from utils.a2a_common.client.transport.connection import fetch_card
+from utils.a2a_common.client.transport.interfaces import accepted_modes, unusable
 from utils.errors import SubAgentUnavailable
 
 USUAL = "/.well-known/agent-card.json"

@@ -13,19 +13,19 @@ import httpx
 import pytest
 
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
-from utils.a2a_common.client.connection import Connection, fetch_card, http_client
-from utils.a2a_common.client.events import AgentAway, PeerEvent, StatusChanged
-from utils.a2a_common.client.follow import follow_message, follow_task
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.patience import PATIENCE, Patience
-from utils.a2a_common.client.peer_errors import (
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.events import AgentAway, PeerEvent, StatusChanged
+from utils.a2a_common.client.stream.follow import follow_message, follow_task
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.stream.patience import PATIENCE, Patience
+from utils.a2a_common.client.transport.connection import Connection, fetch_card, http_client
+from utils.a2a_common.client.transport.errors import (
     AgentBusy,
     ConnectionLost,
     NoProgress,
     OutcomeUnclear,
     failure_of,
 )
-from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
 
 pytestmark = pytest.mark.listens

@@ -25,10 +25,11 @@ from tests.e2e.delegation.payer import (
     refusing,
 )
 from tests.unit.client.test_follow import IMPATIENT, connected
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.patience import Patience
-from utils.a2a_common.client.peer_errors import (
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.stream.patience import Patience
+from utils.a2a_common.client.transport.errors import (
     ConnectionLost,
     OutcomeUnclear,
     RequestRefused,
@@ -36,9 +37,8 @@ from utils.a2a_common.client.peer_errors import (
     failure_of,
     never_taken,
 )
-from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
-from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.client.unclear import is_away
+from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
+from utils.a2a_common.client.transport.unclear import is_away
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
 from utils.errors import SubAgentUnavailable
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from a2a.types.a2a_pb2 import AgentCard, AgentInterface, Message
 
-from utils.a2a_common.client.connection import Connection, http_client
-from utils.a2a_common.client.credentials import Credentials
-from utils.a2a_common.client.peer_errors import ConnectionLost, OutcomeUnclear, OwnFault, failure_of
-from utils.a2a_common.client.unclear import DelegationUnclear, is_away
+from utils.a2a_common.client.transport.connection import Connection, http_client
+from utils.a2a_common.client.transport.credentials import Credentials
+from utils.a2a_common.client.transport.errors import ConnectionLost, OutcomeUnclear, OwnFault, failure_of
+from utils.a2a_common.client.transport.unclear import DelegationUnclear, is_away
 from utils.errors import OutcomeUnknown, SubAgentUnavailable
 
 NOBODY = "http://127.0.0.1:9"

@@ -9,12 +9,12 @@ import pytest
 
 from tests.unit.client.test_follow import IMPATIENT
 from tests.unit.client.test_unreadable import BEGUN, Speaker, speaking, task_of
-from utils.a2a_common.client.connection import Connection, fetch_card, http_client
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.peer_limits import PeerLimits
-from utils.a2a_common.client.peer_times import in_utc
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.transport.connection import Connection, fetch_card, http_client
+from utils.a2a_common.client.transport.limits import PeerLimits
+from utils.a2a_common.client.transport.times import in_utc
 
 BARE = "2026-11-28T14:25:00.342014"
 

@@ -13,7 +13,7 @@ from tests.certificates import Authority
 from tests.e2e.cli.scripted_agent import ScriptedAgent, serve
 from tests.e2e.cli.test_addresses import as_proxy
 from tests.unit.client.test_follow import answering
-from utils.a2a_common.client.connection import fetch_card, http_client
+from utils.a2a_common.client.transport.connection import fetch_card, http_client
 from utils.net.loopback import is_without_domain
 
 SERVICE = "first-platform-engineer-rag"

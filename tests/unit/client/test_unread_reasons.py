@@ -19,8 +19,8 @@ from tests.unit.client.test_unreadable import (
     speaking,
     task_of,
 )
-from utils.a2a_common.client.peer_errors import UnusableAnswer, typed_errors
-from utils.a2a_common.client.unread_reason import LONGEST_REASON
+from utils.a2a_common.client.transport.errors import UnusableAnswer, typed_errors
+from utils.a2a_common.client.transport.unread_reason import LONGEST_REASON
 from utils.testing.scripted_model import call, calls
 
 

@@ -15,11 +15,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tests.unit.client.test_follow import IMPATIENT, connected
-from utils.a2a_common.client.follow import follow_message
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.patience import Patience
-from utils.a2a_common.client.peer_errors import NoProgress, OutcomeUnclear, UnusableAnswer, failure_of
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.stream.patience import Patience
+from utils.a2a_common.client.transport.errors import NoProgress, OutcomeUnclear, UnusableAnswer, failure_of
 from utils.testing.live_server import loopback_socket, running
 
 pytestmark = [pytest.mark.listens, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]

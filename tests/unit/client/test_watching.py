@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.unit.client.test_unreadable import Speaker, speaking
-from utils.a2a_common.client.registry import SubAgentRegistry
+from utils.a2a_common.client.agents.registry import SubAgentRegistry
 
 pytestmark = pytest.mark.listens
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from a2a.types.a2a_pb2 import Task
 
-from utils.a2a_common.client.abandoned import Abandoned
-from utils.a2a_common.client.credentials import ActingFor
-from utils.a2a_common.client.registry import SubAgentRegistry
+from utils.a2a_common.client.agents.registry import SubAgentRegistry
+from utils.a2a_common.client.delegation.abandoned import Abandoned
+from utils.a2a_common.client.transport.credentials import ActingFor
 from utils.errors import SubAgentUnavailable
 from utils.persistence.delegations import (
     COMPLETED,

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.support.clock import Clock
-from utils.a2a_common.client.bulkhead import Bulkhead
+from utils.a2a_common.client.agents.bulkhead import Bulkhead
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.observability.metrics import process_metrics
 from utils.resilience.breaker import Breaker

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from agents.github.agent import GitHubAgent
-from utils.a2a_common.client.registry import SubAgent
+from utils.a2a_common.client.agents.registry import SubAgent
 from utils.a2a_common.protocol.skill import Skill
 from utils.a2a_common.server.card import build_card
 

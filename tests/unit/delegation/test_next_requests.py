@@ -6,7 +6,7 @@ from a2a.types.a2a_pb2 import AgentCard
 
 from agents.github.agent import GitHubAgent
 from multi_agents.platform_engineer.suggestions import MOST, likely_next
-from utils.a2a_common.client.registry import SubAgent
+from utils.a2a_common.client.agents.registry import SubAgent
 
 GITHUB = [example for skill in GitHubAgent.skills for example in skill.examples]
 SEARCH = [

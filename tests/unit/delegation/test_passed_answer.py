@@ -5,8 +5,8 @@ from collections.abc import Container
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from multi_agents.platform_engineer.passed_answer import passed_answer, whole_answer
-from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.graph.stream_translator import StreamTranslator
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.graph.run.stream_translator import StreamTranslator
 from utils.events import TextDelta
 from utils.messages.marks import FULL_OUTPUT, ORIGIN, WHOLE_ANSWER
 from utils.testing.scripted_model import call

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 import httpx
 import pytest
 
-from utils.a2a_common.client import peer_limits
-from utils.a2a_common.client.peer_limits import CARD, PeerLimits
+from utils.a2a_common.client.transport import limits as peer_limits
+from utils.a2a_common.client.transport.limits import CARD, PeerLimits
 from utils.errors import PeerLimitExceeded
 
 

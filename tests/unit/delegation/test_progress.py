@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.a2a_common.client.progress import AT_ONCE, PER_SECOND, ProgressGate
+from utils.a2a_common.client.delegation.progress import AT_ONCE, PER_SECOND, ProgressGate
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState
 
 

@@ -13,9 +13,9 @@ from a2a.utils.errors import (
     InvalidAgentResponseError,
 )
 
-from utils.a2a_common.client.bulkhead import Bulkhead
-from utils.a2a_common.client.peer_errors import failure_of, typed
-from utils.a2a_common.client.peer_text import LONGEST
+from utils.a2a_common.client.agents.bulkhead import Bulkhead
+from utils.a2a_common.client.transport.errors import failure_of, typed
+from utils.a2a_common.client.transport.peer_text import LONGEST
 from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.errors import DelegationFailed, SubAgentRefused, SubAgentUnavailable
 from utils.resilience.breaker import Breaker

@@ -14,9 +14,9 @@ from a2a.types.a2a_pb2 import (
 )
 from google.protobuf import json_format, struct_pb2
 
-from utils.a2a_common.client.decode import decode
-from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.graph.interrupts import question_of
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.decode import decode
+from utils.a2a_common.graph.questions.interrupts import question_of
 from utils.a2a_common.protocol.parts import data_part
 
 FILE = Part(raw=b"the same", filename="same.txt", media_type="text/plain")

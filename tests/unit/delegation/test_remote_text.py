@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from a2a.types.a2a_pb2 import Artifact, Part, StreamResponse, Task, TaskArtifactUpdateEvent
 from google.protobuf import struct_pb2
 
-from utils.a2a_common.client.decode import decode, decode_task
-from utils.a2a_common.client.events import PeerEvent
-from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.decode import decode, decode_task
+from utils.a2a_common.client.stream.events import PeerEvent
 from utils.a2a_common.protocol.parts import data_part
 
 FILE = Part(url="https://x.example/f", filename="f", media_type="text/plain")

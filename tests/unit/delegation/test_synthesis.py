@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from multi_agents.platform_engineer.synthesis import ALL_RESULTS, synthesis_prompt
-from utils.a2a_common.graph.found_results import LONGEST_SHOWN, FoundResult, answer_from, found_in_turn
+from utils.a2a_common.graph.model.found_results import LONGEST_SHOWN, FoundResult, answer_from, found_in_turn
 from utils.messages.marks import PROBLEM, Problem
 from utils.messages.results import ToolProblem, dump_result
 from utils.testing.scripted_model import call

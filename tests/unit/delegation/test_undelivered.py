@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from utils.a2a_common.client.bulkhead import SubAgentDown
-from utils.a2a_common.client.delegation_failures import AnswerUndelivered
-from utils.a2a_common.client.message import RemoteCall
-from utils.a2a_common.client.sentences import MAY_HAVE_DONE_IT
-from utils.a2a_common.client.unclear import DelegationUnclear, is_away
-from utils.a2a_common.client.undelivered import not_delivered
+from utils.a2a_common.client.agents.bulkhead import SubAgentDown
+from utils.a2a_common.client.stream.message import RemoteCall
+from utils.a2a_common.client.stream.undelivered import not_delivered
+from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered
+from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
+from utils.a2a_common.client.transport.unclear import DelegationUnclear, is_away
 from utils.errors import DelegationFailed
 
 ANSWER = RemoteCall("call", "yes", "m", "c", None, 10.0, task_id="t")

@@ -16,7 +16,7 @@ from tests.unit.engine.replicas import Replica, replica_at
 from tests.unit.engine.turns import CALL, OWNER, Executor, status_of, task_of, turn
 from utils.a2a_common.engine import sweeper
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.server.database_command import further_tables
+from utils.a2a_common.server.commands.database import further_tables
 from utils.errors import Draining, Overloaded, TaskBusy, TooManyRequests
 from utils.observability.metrics import process_metrics
 from utils.persistence.postgres.errors import DatabaseUnreachable

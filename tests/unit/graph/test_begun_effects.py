@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import interrupt
 
-from utils.a2a_common.graph.tool_boundary import ToolBoundary
+from utils.a2a_common.graph.tools.boundary import ToolBoundary
 from utils.a2a_common.tasks.begun_effects import BegunEffects, tools_with_effects
 from utils.persistence.tool_record import MemoryToolRecord
 

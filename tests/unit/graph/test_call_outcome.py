@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from utils.a2a_common.graph.call_outcome import CallOutcome, decode, encode
+from utils.a2a_common.graph.tools.call_outcome import CallOutcome, decode, encode
 from utils.events import ArtifactAdded, DataPart, FileBytes, FileUrl, MetadataReported, StatusText, TextPart
 
 MESSAGE = ToolMessage(

@@ -13,11 +13,11 @@ from langchain_core.callbacks import CallbackManagerForToolRun
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from structlog.testing import capture_logs
 
-from utils.a2a_common.graph import tool_thread
-from utils.a2a_common.graph.agent_tool import agent_tool
-from utils.a2a_common.graph.contained_tool import contained
-from utils.a2a_common.graph.plain_tool import PlainTool
-from utils.a2a_common.graph.tool_thread import MOST_LEFT, in_own_thread
+from utils.a2a_common.graph.tools import thread as tool_thread
+from utils.a2a_common.graph.tools.agent_tool import agent_tool
+from utils.a2a_common.graph.tools.contained_tool import contained
+from utils.a2a_common.graph.tools.plain_tool import PlainTool
+from utils.a2a_common.graph.tools.thread import MOST_LEFT, in_own_thread
 from utils.a2a_common.tasks.foreign_code import CodeExited, CodeRaised
 from utils.errors import ToolTimeout
 from utils.messages.results import Items, ToolProblem, dump_result, failure_in, result_in

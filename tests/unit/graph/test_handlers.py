@@ -8,7 +8,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.callbacks import manager as callbacks
 from langchain_core.messages import HumanMessage
 
-from utils.a2a_common.graph.model_call import ModelCall
+from utils.a2a_common.graph.model.call import ModelCall
 from utils.context.called_usage import ReportedUsage, reported_usage
 from utils.llm.reply.watch import ReplyWatch, watched_reply
 from utils.messages.counter import MessageCounter

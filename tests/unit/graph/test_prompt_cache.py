@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from utils.a2a_common.graph.prompt_cache import caches, with_mark
+from utils.a2a_common.graph.model.prompt_cache import caches, with_mark
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 

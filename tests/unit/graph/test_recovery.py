@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import PregelTask, StateSnapshot
 
-from utils.a2a_common.graph.recovery import ResumePoint, recovery_of
+from utils.a2a_common.graph.run.recovery import ResumePoint, recovery_of
 
 ASKED = HumanMessage("Look.", id="m:t")
 ANSWER = AIMessage("Seen.")

@@ -14,7 +14,7 @@ from langgraph.prebuilt import InjectedState, ToolRuntime
 from pydantic import BaseModel, create_model
 from pydantic import v1 as pydantic_1
 
-from utils.a2a_common.graph.tool_checks import check_tools
+from utils.a2a_common.graph.tools.checks import check_tools
 from utils.errors import SettingsError
 from utils.testing.scripted_model import ScriptedModel
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from utils.a2a_common.client.bulkhead import SubAgentDown
-from utils.a2a_common.graph.found_results import answer_from, found_in_turn
-from utils.a2a_common.graph.tool_boundary import _problem_message
+from utils.a2a_common.client.agents.bulkhead import SubAgentDown
+from utils.a2a_common.graph.model.found_results import answer_from, found_in_turn
+from utils.a2a_common.graph.tools.boundary import _problem_message
 from utils.errors import OutcomeUnknown
 from utils.messages.marks import PROBLEM
 from utils.messages.results import ToolProblem, parse_result

@@ -13,7 +13,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, HumanMessage
 
-from utils.a2a_common.graph.untraced_calls import in_place_unless_traced, stay_in_place_unless_traced
+from utils.a2a_common.graph.model.untraced_calls import in_place_unless_traced, stay_in_place_unless_traced
 from utils.testing.scripted_model import ScriptedModel
 
 

@@ -7,10 +7,10 @@ import asyncio
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from tests.unit.engine.turns import OWNER, Executor, House, status_of, task_of, turn
-from utils.a2a_common.server.push import PushSender
-from utils.a2a_common.server.push_body import Notification
-from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.body import Notification
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
+from utils.a2a_common.server.push.sender import PushSender
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.errors import StorageError
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_store import Stored, Write

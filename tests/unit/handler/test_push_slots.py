@@ -7,7 +7,7 @@ import gc
 from contextlib import AsyncExitStack
 from typing import Self
 
-from utils.a2a_common.server.push_slots import PushPlaces, PushSlots
+from utils.a2a_common.server.push.slots import PushPlaces, PushSlots
 
 ROUNDS = 20
 """Steps of the loop after which everything that can go on has."""

@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from tests.unit.engine.turns import OWNER, Executor, House, turn
 from utils.a2a_common.server.deletion import DeletionPlan
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.server.retention import BATCH, Retention, how_many
 from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError

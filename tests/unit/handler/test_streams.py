@@ -19,7 +19,7 @@ from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.retry_later import DrainingError
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 
 
 async def test_a_stream_that_cannot_go_on_says_when_to_come_again() -> None:

@@ -7,7 +7,7 @@ from a2a.types.a2a_pb2 import SendMessageConfiguration, TaskPushNotificationConf
 
 from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.owner import owner_of
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 

@@ -16,9 +16,9 @@ from agents.github.settings import GitHubSettings
 from agents.rag.ingest.fetch import fetch_page
 from agents.rag.settings import RagSettings
 from tests.unit.net.providers import ADDRESSES, EMBEDDERS, PROVIDERS
-from utils.a2a_common.client.connection import http_client
-from utils.a2a_common.server.push_body import Notification
-from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
+from utils.a2a_common.client.transport.connection import http_client
+from utils.a2a_common.server.push.body import Notification
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
 from utils.auth.token_endpoint import posted_form
 from utils.embeddings import create_embedder

@@ -22,7 +22,7 @@ def look():
     return [len(ours), "tenant" in CONVERTOR_TYPES, len(_configure_hooks)]
 
 before = look()
-for name in ("server.app", "handler.request_handler", "graph.model_call", "graph.graph_build", "base_langgraph_agent"):
+for name in ("server.app", "handler.request_handler", "graph.model.call", "graph.graph_build", "base_langgraph_agent"):
     importlib.import_module(f"utils.a2a_common.{name}")
 for name in ("context.middleware", "llm.factory", "llm.model_check", "memory.long_term"):
     importlib.import_module(f"utils.{name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.graph.stream_translator import StreamTranslator
+from utils.a2a_common.graph.run.stream_translator import StreamTranslator
 from utils.events import ArtifactAdded, Completed, Failed, FileBytes
 
 FILE = FileBytes(b"x", "a.txt", "text/plain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.server.adopt_command import heirs_at
+from utils.a2a_common.server.commands.adopt import heirs_at
 from utils.persistence.adoption import ContextsElsewhere
 
 KNOWN = ContextsElsewhere({"github": ["theirs"]}, {"github": ["another's"]})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.client.extension_request import ask_extension, declares
+from utils.a2a_common.client.stream.extension_request import ask_extension, declares
 from utils.a2a_common.protocol.conversations import CONVERSATIONS_EXTENSION, Asked, conversations_part
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
 
-    from utils.a2a_common.client.connection import Connection
+    from utils.a2a_common.client.transport.connection import Connection
 
 
 def keeps_conversations(card: AgentCard) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
 
-    from utils.a2a_common.graph.graph_run import BuiltGraph
+    from utils.a2a_common.graph.run.graph_run import BuiltGraph
     from utils.context.middleware import ContextMiddleware
 
 log = structlog.get_logger(__name__)

@@ -68,8 +68,8 @@ class ConstraintFinder:
     async def _asked(self, text: str) -> FoundConstraints:
         from langchain_core.messages import HumanMessage
 
-        from utils.a2a_common.graph.model_call import name_of
-        from utils.a2a_common.graph.turn_usage import usage_of
+        from utils.a2a_common.graph.model.call import name_of
+        from utils.a2a_common.graph.run.turn_usage import usage_of
         from utils.messages.counter import MessageCounter
         from utils.messages.usage import with_usage
         from utils.observability.observed import observed_model_call

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from utils.a2a_common.graph.contained_nodes import contain_nodes
-from utils.a2a_common.graph.graph_run import BuiltGraph
-from utils.a2a_common.graph.legible_tool import legible
-from utils.a2a_common.graph.own_graph import GraphParts, check_graph
+from utils.a2a_common.graph.model.untraced_calls import stay_in_place_unless_traced
+from utils.a2a_common.graph.own.contained_nodes import contain_nodes
+from utils.a2a_common.graph.own.parts import GraphParts, check_graph
+from utils.a2a_common.graph.run.graph_run import BuiltGraph
 from utils.a2a_common.graph.runtime import AgentRuntime
-from utils.a2a_common.graph.tool_checks import check_tools
-from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
+from utils.a2a_common.graph.tools.checks import check_tools
+from utils.a2a_common.graph.tools.legible_tool import legible
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import SettingsError
 from utils.llm.inputs import file_types
@@ -59,8 +59,8 @@ async def build_graph(
         SettingsError: A tool cannot work, or the agent's own graph is compiled, keeps no conversation, has a key that cannot be
             joined with that of `parts.agent`, or has no node that is `parts.agent`.
     """
-    from utils.a2a_common.graph.joined_state import join_agents
-    from utils.a2a_common.graph.state_conflict import own_keys
+    from utils.a2a_common.graph.own.joined_state import join_agents
+    from utils.a2a_common.graph.own.state_conflict import own_keys
 
     tools = [legible(tool) for tool in tools]
     check_tools(agent.name, [*tools, *offered_by(middleware)])
@@ -111,7 +111,7 @@ def _maker(
     """Makes LangChain's agent graph; where the agent has state of its own, with an eye on calls that change it at once."""
     from langchain.agents import create_agent
 
-    from utils.a2a_common.graph.state_conflict import StateChanges, keep_last
+    from utils.a2a_common.graph.own.state_conflict import StateChanges, keep_last
 
     def made(**more: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
         if not own:

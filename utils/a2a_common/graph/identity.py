@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from utils.a2a_common.graph.agent_tool import AgentTool
+from utils.a2a_common.graph.tools.agent_tool import AgentTool
 from utils.a2a_common.protocol.skill import Skill
 
 REQUIRED = ("name", "description")

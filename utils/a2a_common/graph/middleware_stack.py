@@ -88,12 +88,12 @@ def middleware_stack(
 
 def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddleware[Any, Any], ...]:
     """What stands around the agent's own, from the outside in."""
-    from utils.a2a_common.graph.kept_questions import KeptQuestions
-    from utils.a2a_common.graph.model_questions import ModelQuestions
-    from utils.a2a_common.graph.results_fallback import ResultsFallback
-    from utils.a2a_common.graph.told_task import ToldTask
-    from utils.a2a_common.graph.tool_boundary import ToolBoundary
-    from utils.a2a_common.graph.turn_limits import ModelCallLimit
+    from utils.a2a_common.graph.model.results_fallback import ResultsFallback
+    from utils.a2a_common.graph.model.told_task import ToldTask
+    from utils.a2a_common.graph.model.turn_limits import ModelCallLimit
+    from utils.a2a_common.graph.questions.asked_by_the_model import ModelQuestions
+    from utils.a2a_common.graph.questions.kept import KeptQuestions
+    from utils.a2a_common.graph.tools.boundary import ToolBoundary
     from utils.resilience.loop_guard import LoopGuard
 
     return (
@@ -118,10 +118,10 @@ def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddlewar
 
 def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentMiddleware[Any, Any], ...]:
     """What stands inside the agent's own, from the outside in."""
-    from utils.a2a_common.graph.model_call import ModelCall
-    from utils.a2a_common.graph.prompt_cache import PromptCache
-    from utils.a2a_common.graph.row_files import RowFiles
-    from utils.a2a_common.graph.unfilled_forms import UnfilledForms
+    from utils.a2a_common.graph.model.call import ModelCall
+    from utils.a2a_common.graph.model.prompt_cache import PromptCache
+    from utils.a2a_common.graph.model.unfilled_forms import UnfilledForms
+    from utils.a2a_common.graph.tools.row_files import RowFiles
     from utils.resilience.loop_guard import LoopEnd
     from utils.resilience.recover import ModelRecovery
 
@@ -176,13 +176,13 @@ def structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any]
             "LLM_TOOL_CALLS",
             "LLM_TOOL_CALLS=json needs LLM_PROVIDER=openai-compatible: models of the other providers call tools by themselves.",
         )
-    from utils.a2a_common.graph.structured_calls import StructuredCalls
+    from utils.a2a_common.graph.model.structured_calls import StructuredCalls
 
     return (StructuredCalls(),)
 
 
 def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:
-    from utils.a2a_common.graph.turn_limits import BudgetGuard
+    from utils.a2a_common.graph.model.turn_limits import BudgetGuard
     from utils.llm.prices import PRICES, parse_prices
     from utils.resilience.budget import Budget
 

@@ -14,7 +14,7 @@ from utils.messages.transcript import with_ids
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from utils.a2a_common.graph.graph_run import BuiltGraph
+    from utils.a2a_common.graph.run.graph_run import BuiltGraph
 
 NONE_YET = "No rules hold for this conversation."
 UNKNOWN = "There is no such rule."

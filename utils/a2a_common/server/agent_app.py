@@ -40,7 +40,7 @@ def made(
     Raises:
         SettingsError: A setting is missing or wrong.
     """
-    from utils.a2a_common.server.https import https_options
+    from utils.a2a_common.server.http.https import https_options
 
     settings = runtime.settings
     listening = settings.server
@@ -109,7 +109,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     from utils.a2a_common.handler.consent import Consent
     from utils.a2a_common.server.agent_service import AgentService
     from utils.a2a_common.server.app import build_app
-    from utils.a2a_common.server.page_login import page_login
+    from utils.a2a_common.server.http.page_login import page_login
     from utils.a2a_common.tasks.log import TaskLog
     from utils.auth.authenticator import authenticator_for
 

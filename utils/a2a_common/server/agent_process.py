@@ -60,9 +60,9 @@ async def run_agent(
     """
     import uvicorn
 
-    from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
-    from utils.a2a_common.server.https import https_options
+    from utils.a2a_common.server.http.connections import bounded, bounds_of
+    from utils.a2a_common.server.http.https import https_options
     from utils.processes.freed_memory import return_freed_memory
     from utils.processes.open_files import raise_open_files
 
@@ -129,7 +129,7 @@ async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings,
         SettingsError: Another process works on it, or the database cannot be used.
         StorageError: It cannot be written.
     """
-    from utils.a2a_common.server.database_command import further_tables
+    from utils.a2a_common.server.commands.database import further_tables
     from utils.persistence.postgres.opening import open_database
 
     in_database = settings.database.url is not None

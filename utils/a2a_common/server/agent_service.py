@@ -15,10 +15,10 @@ from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputP
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.deletion import DeletionPlan
-from utils.a2a_common.server.grpc_server import UserOf
-from utils.a2a_common.server.page_login import PageLogin
-from utils.a2a_common.server.probes import nothing_stored
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.grpc.server import UserOf
+from utils.a2a_common.server.http.page_login import PageLogin
+from utils.a2a_common.server.http.probes import nothing_stored
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.auth.authenticator import Authenticator
 from utils.persistence.runs import MemoryRuns, RunStore

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.conversations import Kept
     from utils.a2a_common.server.deletion import DeletionPlan
-    from utils.a2a_common.server.push_store import PushConfigs
+    from utils.a2a_common.server.push.store import PushConfigs
     from utils.auth.used_tokens import UsedTokens
     from utils.persistence.task_log_store import IdleContext
 
@@ -91,10 +91,10 @@ def used_tokens(runtime: AgentRuntime) -> UsedTokens | None:
 def push_configs(runtime: AgentRuntime) -> PushConfigs:
     """The webhooks of an agent's tasks."""
     if runtime.database is not None:
-        from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+        from utils.a2a_common.server.push.store_postgres import PostgresPushConfigs
 
         return PostgresPushConfigs(runtime.database, runtime.codec)
-    from utils.a2a_common.server.push_store import SqlitePushConfigs
+    from utils.a2a_common.server.push.store import SqlitePushConfigs
 
     return SqlitePushConfigs(runtime.folder / StoreFile.PUSH, runtime.codec)
 

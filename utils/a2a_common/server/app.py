@@ -21,8 +21,8 @@ from utils.a2a_common.server.agent_service import AgentService
 from utils.a2a_common.server.assembly import Parts, assemble
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.drain import Drain
-from utils.a2a_common.server.grpc_credentials import server_credentials
-from utils.a2a_common.server.grpc_server import anonymous, start_grpc
+from utils.a2a_common.server.grpc.credentials import server_credentials
+from utils.a2a_common.server.grpc.server import anonymous, start_grpc
 from utils.a2a_common.server.http.active_extensions import ActiveExtensions
 from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
@@ -30,11 +30,11 @@ from utils.a2a_common.server.http.client_faults import leave_out_client_faults
 from utils.a2a_common.server.http.event_lines import EventLines
 from utils.a2a_common.server.http.framing import FramingGuard
 from utils.a2a_common.server.http.own_middleware import authenticates
+from utils.a2a_common.server.http.page import is_of_page, page_routes
+from utils.a2a_common.server.http.probes import metrics_route, probe_routes
 from utils.a2a_common.server.http.request_guard import RequestGuard
+from utils.a2a_common.server.http.rest_routes import rest_app
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
-from utils.a2a_common.server.page import is_of_page, page_routes
-from utils.a2a_common.server.probes import metrics_route, probe_routes
-from utils.a2a_common.server.rest_routes import rest_app
 from utils.a2a_common.server.retention import Retention
 from utils.errors import SettingsError
 from utils.process_wide import install
@@ -194,7 +194,7 @@ def _lifespan(
             stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
             stack.push_async_callback(parts.engine.drain, 0)
             if settings.metrics_port is not None:
-                from utils.a2a_common.server.metrics_server import serving_metrics
+                from utils.a2a_common.server.http.metrics_server import serving_metrics
 
                 alone = serving_metrics(watched, host=settings.host, port=settings.metrics_port)
                 app.state.metrics_port = await stack.enter_async_context(alone)

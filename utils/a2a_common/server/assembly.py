@@ -18,9 +18,9 @@ from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.server.agent_service import AgentService
 from utils.a2a_common.server.conversations import Conversations
 from utils.a2a_common.server.deletion import Deletion
-from utils.a2a_common.server.push import PushSender
-from utils.a2a_common.server.push_delivery import PushPolicy
-from utils.a2a_common.server.webhook_urls import url_rule
+from utils.a2a_common.server.push.delivery import PushPolicy
+from utils.a2a_common.server.push.sender import PushSender
+from utils.a2a_common.server.push.webhook_urls import url_rule
 from utils.settings import ServerSettings
 
 KNOWN_REQUESTS_PER_MINUTE = 1_200

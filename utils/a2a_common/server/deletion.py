@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from utils.a2a_common.protocol.conversations import Kept
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import StorageError
 from utils.observability import catalogue

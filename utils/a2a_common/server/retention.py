@@ -11,7 +11,7 @@ import structlog
 
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.server.deletion import Deletion, DeletionPlan
-from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.server.retention_clock import DAY, RetentionClock
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import conversation_key

@@ -125,7 +125,7 @@ def _tending(
 ) -> Coroutine[Any, Any, None] | None:
     """The work on the agent's data that replaces serving; `None` if the agent is to be served."""
     if options.adopt:
-        from utils.a2a_common.server.adopt_command import adopt
+        from utils.a2a_common.server.commands.adopt import adopt
         from utils.persistence.adoption import ContextsElsewhere
 
         return adopt(
@@ -139,19 +139,19 @@ def _tending(
             elsewhere=ContextsElsewhere(**json.loads(sys.stdin.read())) if options.elsewhere else None,
         )
     if options.erase:
-        from utils.a2a_common.server.erase_command import erase
+        from utils.a2a_common.server.commands.erase import erase
 
         return erase(
             agent_class, database, home, person=options.erase, tenant=options.tenant, dry=options.dry_run
         )
     if options.encrypt:
-        from utils.a2a_common.server.encrypt_command import encrypt_stored
+        from utils.a2a_common.server.commands.encrypt import encrypt_stored
 
         return encrypt_stored(
             agent_class.name, database, home, encryption.codec(), rewrite=options.vacuum_full
         )
     if options.database:
-        from utils.a2a_common.server.database_command import Verb, tend_database
+        from utils.a2a_common.server.commands.database import Verb, tend_database
 
         return tend_database(agent_class.name, database, Verb(options.database), agent_class.own_tables)
     return None

@@ -44,7 +44,7 @@ async def check_start(
 async def _try(agent_class: type[BaseLangGraphAgent], settings: AgentSettings, default_port: int) -> None:
     """Do what a start does with the settings, in an empty folder: a running agent may be using the real one."""
     from utils.a2a_common.graph.middleware_stack import structured_calls
-    from utils.a2a_common.server.grpc_credentials import server_credentials
+    from utils.a2a_common.server.grpc.credentials import server_credentials
 
     settings.engine.distributed(settings.database)
     server_credentials(settings.server)

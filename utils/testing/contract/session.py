@@ -21,10 +21,10 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import A2AError
 
-from utils.a2a_common.client.card_address import card_address
-from utils.a2a_common.client.connection import fetch_card, http_client, sdk_client
-from utils.a2a_common.client.interfaces import BINDINGS
-from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.stream.message import user_message
+from utils.a2a_common.client.transport.card_address import card_address
+from utils.a2a_common.client.transport.connection import fetch_card, http_client, sdk_client
+from utils.a2a_common.client.transport.interfaces import BINDINGS
 from utils.testing.contract.raw_answers import RawAnswers
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.scaffold.names import checked_name
-from utils.a2a_common.client.agents_file import parse_sub_agents
+from utils.a2a_common.client.agents.agents_file import parse_sub_agents
 
 
 @pytest.mark.parametrize(

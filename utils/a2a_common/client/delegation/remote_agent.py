@@ -1,0 +1,255 @@
+"""A remote A2A agent: one request sent, its progress reported, its task returned."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from utils.a2a_common.client.delegation.abandoned import cancel_unfinished
+from utils.a2a_common.client.delegation.long_questions import check_whole
+from utils.a2a_common.client.delegation.progress import (
+    AWAY,
+    BUSY,
+    PROGRESS_SECONDS,
+    ProgressGate,
+    Report,
+    heartbeat,
+    is_progress,
+    progress_of,
+)
+from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.events import AgentAway, TaskSnapshot
+from utils.a2a_common.client.stream.follow import follow_message
+from utils.a2a_common.client.stream.message import RemoteCall
+from utils.a2a_common.client.stream.patience import Patience
+from utils.a2a_common.client.stream.undelivered import not_delivered
+from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered, QuestionGone
+from utils.a2a_common.client.transport.errors import (
+    PeerError,
+    RequestRefused,
+    UnusableAnswer,
+    detail_of,
+    failure_of,
+    never_taken,
+)
+from utils.a2a_common.client.transport.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
+from utils.a2a_common.client.transport.sentences import (
+    SUB_AGENT_ENDED,
+    SUB_AGENT_FAILED,
+    SUB_AGENT_FORGOT,
+    SUB_AGENT_LATE,
+)
+from utils.a2a_common.client.transport.unclear import is_away
+from utils.a2a_common.protocol.extensions import TaskError
+from utils.a2a_common.protocol.shown_result import shown_result
+from utils.errors import (
+    DelegationFailed,
+    OutcomeUnknown,
+    ProtocolViolation,
+    SubAgentUnavailable,
+)
+from utils.events import (
+    DelegationFinished,
+    DelegationProgress,
+    DelegationStarted,
+    DelegationState,
+    Usage,
+)
+from utils.observability.tracebacks import causes_of
+
+if TYPE_CHECKING:
+    from utils.a2a_common.client.transport.connection import Connection
+
+log = structlog.get_logger(__name__)
+
+_LONGEST_CODE = 64
+
+_PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
+"""A delegation has a deadline of its own, and an agent may work for long without a word."""
+
+OnTask = Callable[[str], Awaitable[None]]
+
+
+async def _nobody_asks(_task_id: str) -> None:
+    """Do not keep the id of the remote task."""
+
+
+class RemoteAgent:
+    """Makes calls to one remote agent.
+
+    Args:
+        name: Our name for it.
+        connection: Reaches it.
+        progress_seconds: Silence after which progress is reported in its place.
+        on_away: Called when it cannot be reached while it is waited for.
+
+    Attributes:
+        connection: The same.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        connection: Connection,
+        *,
+        progress_seconds: float = PROGRESS_SECONDS,
+        on_away: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._name = name
+        self.connection = connection
+        self._progress_seconds = progress_seconds
+        self._on_away = on_away
+
+    async def run(self, call: RemoteCall, report: Report, named: OnTask = _nobody_asks) -> TaskView:
+        """Send the message and wait for the end of the task, or for its question.
+
+        Args:
+            call: The message.
+            report: Called with progress. Of a tool it is LangGraph's stream writer: `StreamTranslator.translate` tells it on.
+            named: Is told the id of the remote task as soon as it is known.
+
+        Returns:
+            The task in state completed, input-required or auth-required.
+
+        Raises:
+            SubAgentUnavailable: The agent cannot be reached.
+            AnswerUndelivered: The same, and the task still waits for the answer that the message is.
+            DelegationUnclear: The agent may have taken the message, and does not tell what came of it.
+            QuestionGone: The task that the message answers was deleted at the agent.
+            SubAgentRefused: The agent does not accept the message.
+            PeerLimitExceeded: It asks for an approval that cannot be shown whole; the task was canceled.
+            DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
+        """
+        report(DelegationStarted(call.call_id, self._name, call.text))
+        started, finished, stopped, waits = time.monotonic(), False, False, False
+        task = TaskView(call.task_id, seen=call.seen)
+
+        def waited(seconds: float) -> DelegationProgress:
+            return replace(progress_of(call, self._name, task), seconds=round(seconds, 1))
+
+        try:
+            async with (
+                asyncio.timeout(call.deadline),
+                heartbeat(report, waited, self._progress_seconds) as noted,
+            ):
+                shown = ProgressGate(noted)
+                await self._follow(call, task, shown, named)
+            check_whole(task, self._name)
+            finished = True
+        except asyncio.CancelledError:  # whether the remote task shall end too depends on why the turn stops
+            stopped = True
+            raise
+        except TimeoutError as error:
+            text = SUB_AGENT_LATE.format(agent=self._name, seconds=call.deadline)
+            late = DelegationFailed(text, code="deadline_exceeded", retryable=True)
+            raise _quoting(late, task) from error
+        except (PeerError, ProtocolViolation) as error:
+            failure = self._failure(error, call)
+            stopped = waits = isinstance(failure, AnswerUndelivered)
+            raise failure from error
+        finally:
+            if not finished and not stopped:
+                await cancel_unfinished(self.connection, call, task)
+            state = DelegationState.FAILED if not finished and task.open else task.state
+            state = DelegationState.INPUT_REQUIRED if waits else state
+            seconds = _worked(call, task, time.monotonic() - started)
+            end = (call.call_id, self._name, task.task_id, state, seconds)
+            report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
+        return self._checked(task)
+
+    async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
+        known = call.task_id
+        events = follow_message(
+            self.connection,
+            call.message(signed=self.connection.knows_senders),
+            maybe_sent=call.maybe_sent,
+            known_task=call.known_task,
+            patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
+            on_unread=self._note_unread,
+        )
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, TaskSnapshot) and task.heard:
+                    log.info("delegation.reconnect", agent=self._name, remote_task_id=task.task_id)
+                before = task.state
+                task.apply(event)
+                if isinstance(event, AgentAway):
+                    waiting = BUSY if event.busy else AWAY
+                    log.info(
+                        "delegation.waits", agent=self._name, reason=waiting, seconds=round(event.seconds, 1)
+                    )
+                    if not event.busy:
+                        self._on_away()
+                    report(replace(progress_of(call, self._name, task), waiting=waiting))
+                if task.task_id and task.task_id != known:
+                    known = task.task_id
+                    await named(known)
+                if is_progress(event, task, before):
+                    report(progress_of(call, self._name, task, event))
+
+    def _note_unread(self, error: UnusableAnswer) -> None:
+        log.warning("delegation.unread", agent=self._name, detail=error.reason)
+
+    def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
+        if isinstance(error, ProtocolViolation):
+            return DelegationFailed(error.message, code=error.code)
+        if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
+            log.warning("delegation.question_gone", agent=self._name)
+            return QuestionGone(SUB_AGENT_FORGOT.format(agent=self._name))
+        failure = failure_of(self._name, error)
+        if is_away(failure):
+            log.warning("delegation.unreachable", agent=self._name, causes=causes_of(error))
+        else:
+            reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
+            log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
+        if call.task_id and isinstance(failure, SubAgentUnavailable) and never_taken(error):
+            return not_delivered(self._name, call, failure)
+        return failure
+
+    def _checked(self, task: TaskView) -> TaskView:
+        match task.state:
+            case DelegationState.COMPLETED | DelegationState.INPUT_REQUIRED | DelegationState.AUTH_REQUIRED:
+                return task
+            case DelegationState.FAILED:
+                error = task.error or TaskError("", "")
+                told = error.message or task.said
+                failure = DelegationFailed(
+                    cleaned(told) or SUB_AGENT_FAILED.format(agent=self._name),
+                    code=one_line(error.code, _LONGEST_CODE) or None,
+                    retryable=error.retryable,
+                )
+                if error.code == OutcomeUnknown.code:
+                    failure.advice = OutcomeUnknown.advice
+                raise _quoting(failure, task, told)
+            case _:
+                ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
+                raise _quoting(DelegationFailed(with_words(ended, task.said)), task, task.said)
+
+
+def _quoting(failure: DelegationFailed, task: TaskView, told: str = "") -> DelegationFailed:
+    """The failure with the text that the agent had written, except what is reported already: it may be all that the model needs."""
+    failure.quoted = quotation(task.written_besides(told), LONGEST_WORK)
+    return failure
+
+
+def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:
+    """Seconds that a sub-task took. If an earlier process sent it, the agent's own figure counts if it is longer than the wait here."""
+    told = task.sub_tasks.seconds if task.sub_tasks is not None else None
+    return max(waited, told or 0.0) if call.maybe_sent and not call.task_id else waited
+
+
+def _below(task: TaskView) -> dict[str, Any] | None:
+    """Tokens and sub-tasks that a task reported, for the tree of the task that caused it."""
+    below: dict[str, Any] = {}
+    if task.usage is not None:
+        below["tokens"] = asdict(sum(task.usage.by_agent.values(), Usage()))
+    if task.sub_tasks is not None and task.sub_tasks.children:
+        below["children"] = list(task.sub_tasks.children)
+    return below or None

@@ -1,0 +1,50 @@
+"""What a message fails with that its agent did not get, or may have got and does not tell of. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered
+from utils.a2a_common.client.transport.errors import (
+    ConnectionLost,
+    OutcomeUnclear,
+    PeerError,
+    RequestRefused,
+    failure_of,
+    never_taken,
+)
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Message
+
+    from utils.a2a_common.client.stream.message import RemoteCall
+    from utils.errors import DelegationFailed, SubAgentUnavailable
+
+
+def not_delivered(agent: str, answer: RemoteCall, failure: SubAgentUnavailable) -> DelegationFailed:
+    """The failure of an answer that did not reach its agent; an unknown outcome where an earlier process may have sent it.
+
+    Args:
+        agent: Our name for the agent.
+        answer: What was to be sent.
+        failure: Why it was not.
+    """
+    return (
+        failure_of(agent, OutcomeUnclear(None)) if answer.maybe_sent else AnswerUndelivered(failure.message)
+    )
+
+
+def perhaps_taken(error: PeerError, message: Message) -> PeerError:
+    """The error for a message that an agent may have taken, as an agent that recognises a repeated message and stays away.
+
+    An answer may be the yes to a change, which the agent made or makes after its restart: its outcome is unknown. A request
+    changes nothing before that yes, and may be made again; that a look for it did not arrive says nothing about itself.
+    """
+    if message.task_id:
+        return OutcomeUnclear(error)
+    return ConnectionLost("The agent does not tell what came of it.") if never_taken(error) else error
+
+
+def is_forgotten(error: PeerError, message: Message) -> bool:
+    """Whether an agent has lost the task that a message answers: what it did with one that it may have got, it cannot tell any more."""
+    return bool(message.task_id) and isinstance(error, RequestRefused) and error.unknown_task

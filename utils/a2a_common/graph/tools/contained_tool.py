@@ -1,0 +1,69 @@
+"""A tool whose call can cost no other: whatever it raises ends the call alone, and one without `async` that hangs takes no thread of others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool, Tool
+
+from utils.a2a_common.graph.tools.result import usable
+from utils.a2a_common.graph.tools.thread import in_own_thread
+from utils.a2a_common.tasks.foreign_code import foreign_code
+from utils.messages.marks import SHAPE
+from utils.messages.results import Result, ResultText, dump_result
+
+
+def contained(tool: BaseTool, call_id: str = "") -> BaseTool:
+    """The tool, run in a thread of its own if it is not `async`; anything that it raises becomes an `Exception`.
+
+    LangChain runs a coroutine in a task of its own, and what is no coroutine in the pool of the event loop.
+
+    Args:
+        tool: The tool.
+        call_id: The call that it is made for: a type of `utils.messages.results`, or the text that `dump_result` makes of one, becomes the
+            message of the call, which says which type it is. Without an id it becomes the text.
+    """
+    if isinstance(tool, StructuredTool | Tool):
+        if tool.coroutine is None and tool.func is None:
+            return tool
+        run = tool.coroutine or _threaded(tool.name, tool.func)
+        return tool.model_copy(update={"coroutine": _contained(run, tool.name, call_id)})
+    copied = tool.model_copy()
+    own = type(tool)._arun is not BaseTool._arun  # noqa: SLF001 - whether its class has one
+    run = copied._arun if own else _threaded(tool.name, copied._run)  # noqa: SLF001
+    object.__setattr__(copied, "_arun", _contained(run, tool.name, call_id))
+    return copied
+
+
+def _threaded(name: str, function: Callable[..., Any] | None) -> Callable[..., Awaitable[Any]]:
+    assert function is not None
+
+    @functools.wraps(function)
+    async def call(*args: Any, **named: Any) -> Any:
+        if (manager := named.get("run_manager")) is not None:
+            named["run_manager"] = manager.get_sync()
+        return await in_own_thread(name, function, *args, **named)
+
+    return call
+
+
+def _contained(
+    function: Callable[..., Awaitable[Any]], name: str, call_id: str
+) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(function)
+    async def call(*args: Any, **named: Any) -> Any:
+        with foreign_code():
+            return _said(usable(await function(*args, **named)), name, call_id)
+
+    return call
+
+
+def _said(result: Any, name: str, call_id: str) -> Any:
+    """What a tool returned; LangChain would make a text of it, which says no longer what it was."""
+    text = dump_result(result) if isinstance(result, Result) else result
+    if not call_id or not isinstance(text, ResultText):
+        return text
+    return ToolMessage(str(text), tool_call_id=call_id, name=name, additional_kwargs=SHAPE.entry(text.shape))

@@ -1,0 +1,276 @@
+"""Sends the events of tasks to their webhooks: each webhook is a reader of the task log at its own pace.
+
+What was sent is stored, so that a webhook hears the end of its task also where a process died before it was sent, or
+before the task had one. After such a death the last second of events may be sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+from a2a.server.events.event_queue import Event
+from a2a.types.a2a_pb2 import Message, TaskArtifactUpdateEvent, TaskState
+from a2a.utils.errors import A2AError, TaskNotFoundError
+
+from utils.a2a_common.protocol.version import LEGACY
+from utils.a2a_common.server.push import body as push_body
+from utils.a2a_common.server.push.body import Notification
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
+from utils.a2a_common.server.push.store import PushConfigs, Webhook
+from utils.a2a_common.tasks.entries import Entry, Suspended
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
+from utils.cancellation import end_tasks
+from utils.errors import Draining, StorageError
+from utils.supervised import supervised
+from utils.timing import backoff
+
+log = structlog.get_logger(__name__)
+
+_NOTE_SECONDS = 1.0
+"""Longest time between two writes of what was sent, while a webhook takes one event after the other."""
+
+_LOOK_SECONDS = 0.2
+"""Pause while a turn is under way that writes nothing."""
+
+WorksOn = Callable[[str, str], Awaitable[bool]]
+"""Whether a turn of a task runs or will: called with the id and the owner of the task."""
+
+Key = tuple[str, str, str]
+"""Owner, task and id of a webhook."""
+
+
+@dataclass(eq=False, slots=True)
+class _Lane:
+    """The worker of one webhook.
+
+    Attributes:
+        webhook: What it sends to.
+        worker: Its asyncio task.
+        noted_at: When the last event was noted as sent, in the loop's time.
+        lost: Notifications in a row that the webhook did not take.
+        again: Whether a turn was submitted since the worker looked.
+        shown: The last event of the whole task that a webhook of protocol 0.3 took, and the task's state then.
+    """
+
+    webhook: Webhook
+    worker: asyncio.Task[None] | None = None
+    noted_at: float = 0.0
+    lost: int = 0
+    again: bool = False
+    shown: tuple[int, TaskState] = (0, TaskState.TASK_STATE_UNSPECIFIED)
+
+
+class PushSender:
+    """Follows the log of each task that has webhooks, beside the task: a slow webhook never delays it.
+
+    Args:
+        tasks: The task log.
+        configs: The webhooks.
+        policy: How hard a delivery is tried.
+        works_on: Whether a turn of a task runs or will.
+    """
+
+    def __init__(self, tasks: TaskLog, configs: PushConfigs, policy: PushPolicy, works_on: WorksOn) -> None:
+        self._tasks = tasks
+        self._configs = configs
+        self._policy = policy
+        self._works_on = works_on
+        self._delivery = PushDelivery(policy)
+        self._lanes: dict[Key, _Lane] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._missed: set[asyncio.Task[None]] = set()
+
+    def start(self, *, every: float | None = None) -> None:
+        """Go on with what an earlier process did not send; look again `every` so many seconds, for processes that die."""
+        self._follow_unfinished()
+        self._configs.tell(self._look_at)
+        if every is not None:
+            look = supervised("push", partial(self._look_again, every), after=every)
+            self._looking = asyncio.create_task(look)
+
+    async def _look_again(self, seconds: float) -> float:
+        self._follow_unfinished()
+        return seconds
+
+    def _follow_unfinished(self) -> None:
+        for task_id, owner in self._configs.unfinished():
+            self.follow(task_id, owner)
+
+    def _look_at(self, webhook: Webhook) -> None:
+        """Look once at a webhook that another process stored."""
+        look = asyncio.create_task(self._follow_missed(webhook))
+        self._missed.add(look)
+        look.add_done_callback(self._missed.discard)
+
+    async def _follow_missed(self, webhook: Webhook) -> None:
+        """Follow a task that was ended here before this process knew of the webhook, where no process works on it."""
+        with suppress(StorageError, A2AError, Suspended, Draining):  # the next look or process finds it
+            if not await self._works(webhook) and await self._is_behind(webhook):
+                self._lane(webhook).again = True
+
+    def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None:
+        """Send the events of a task to its webhooks, each from where it is, up to the end of the turn.
+
+        Args:
+            task_id: The task.
+            owner: Key of its owner.
+            after: Where a webhook begins that version 0.1 stored, which did not note what was sent.
+        """
+        for webhook in self._configs.webhooks(task_id, owner):
+            if webhook.sent is None:
+                webhook.sent = after
+            self._lane(webhook).again = True
+
+    def _lane(self, webhook: Webhook) -> _Lane:
+        key = (webhook.owner, webhook.config.task_id, webhook.config.id)
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane(webhook)
+            lane.worker = asyncio.create_task(self._work(key, lane))
+        lane.webhook = webhook
+        return lane
+
+    async def aclose(self, grace: float) -> None:
+        """Give deliveries `grace` seconds, then stop."""
+        looking = [self._looking] if self._looking is not None else []
+        await end_tasks([*looking, *self._missed])
+        workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
+        if workers:
+            _, late = await asyncio.wait(workers, timeout=grace)
+            await end_tasks(late)
+        await self._delivery.aclose()
+
+    async def _work(self, key: Key, lane: _Lane) -> None:
+        try:
+            async with self._configs.alone(lane.webhook):
+                await self._send_all(lane)
+        except (Suspended, Draining):  # the next process goes on
+            return
+        except Exception:  # a background task: the next turn or the next start goes on
+            log.exception("push.worker_failed", task_id=key[1], config_id=key[2])
+        finally:
+            del self._lanes[key]
+
+    async def _send_all(self, lane: _Lane) -> None:
+        """Send what there is, and what comes while a turn is under way. Where the storage fails, try again later."""
+        failed = 0
+        while True:
+            lane.again = False
+            try:
+                if await self._works(lane.webhook) or await self._is_behind(lane.webhook):
+                    await self._send_turn(lane)
+                elif not (await self._works(lane.webhook) or lane.again):
+                    return
+            except StorageError:
+                failed += 1
+                pause = backoff(failed, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
+                log.warning("push.paused", task_id=lane.webhook.config.task_id, seconds=pause)
+                await asyncio.sleep(pause)
+            except TaskNotFoundError:
+                if (
+                    not lane.again
+                ):  # else a turn was submitted meanwhile, whose task the look was too early for
+                    await self._note_sent(lane.webhook, None)
+                    return
+
+    async def _works(self, webhook: Webhook) -> bool:
+        """Whether more may come for a webhook: a turn of its task runs, waits, or has not returned."""
+        return webhook.sent is not None and await self._works_on(webhook.config.task_id, webhook.owner)
+
+    async def _is_behind(self, webhook: Webhook) -> bool:
+        """Whether the log holds events that were not sent."""
+        if webhook.sent is None:
+            return False
+        snapshot = await self._tasks.snapshot(webhook.config.task_id, webhook.owner)
+        if snapshot is None or webhook.sent is None:  # it was deleted or replaced meanwhile
+            return False
+        if snapshot.sequence > webhook.sent:
+            return True
+        if snapshot.task.status.state in TERMINAL:
+            await self._note_sent(webhook, None)
+        return False
+
+    async def _send_turn(self, lane: _Lane) -> None:
+        """Send the events up to the one that settles a turn."""
+        webhook = lane.webhook
+        if webhook.sent is None:
+            return
+        before = webhook.sent
+        reading = self._tasks.read(webhook.config.task_id, webhook.owner, after=webhook.sent)
+        async with aclosing(reading) as entries:
+            async for entry in entries:
+                if _is_end(entry.event) and not await self._is_stored(webhook, entry):
+                    break  # another end is stored, or will be
+                await self._send(lane, entry)
+        if webhook.sent == before:  # its turn writes nothing yet, or nothing more
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _is_stored(self, webhook: Webhook, entry: Entry) -> bool:
+        """Whether the end of a task is stored: after a webhook was told of the end it hears nothing more."""
+        return await self._tasks.is_stored(webhook.config.task_id, webhook.owner, entry.sequence)
+
+    async def _send(self, lane: _Lane, entry: Entry) -> None:
+        webhook = lane.webhook
+        if webhook.sent is None or entry.sequence <= webhook.sent:
+            return  # it was deleted, or replaced by one for later events
+        if entry.settles or lane.lost < self._policy.most_lost:
+            if webhook.version == LEGACY:
+                await self._send_legacy(lane, entry)
+            else:
+                await self._deliver(lane, push_body.current(entry.event))
+        if webhook.sent is not None:
+            await self._note(lane, webhook, entry)
+
+    async def _deliver(self, lane: _Lane, told: Notification) -> bool:
+        taken = await self._delivery.deliver(lane.webhook.config, told, owner=lane.webhook.owner)
+        lane.lost = 0 if taken else lane.lost + 1
+        return taken
+
+    async def _send_legacy(self, lane: _Lane, entry: Entry) -> None:
+        """Send the whole task, where an event changes its state or settles a turn, and it was not shown later already."""
+        sequence, state = lane.shown
+        if isinstance(entry.event, Message):
+            await self._deliver(lane, push_body.legacy(entry.event))
+            return
+        if isinstance(entry.event, TaskArtifactUpdateEvent) or entry.sequence <= sequence:
+            return
+        if entry.event.status.state == state and not entry.settles:
+            return
+        snapshot = await self._tasks.snapshot(lane.webhook.config.task_id, lane.webhook.owner)
+        if snapshot is None or (snapshot.task.status.state in TERMINAL and not _is_end(entry.event)):
+            return  # it was deleted, or its end is told once that stands
+        if await self._deliver(lane, push_body.legacy(snapshot.task)):
+            lane.shown = snapshot.sequence, snapshot.task.status.state
+
+    async def _note(self, lane: _Lane, webhook: Webhook, entry: Entry) -> None:
+        now = asyncio.get_running_loop().time()
+        if isinstance(entry.event, Message) and lane.again:
+            return  # the message that it answers was sent again meanwhile, and this time it may get a task
+        if _is_end(entry.event):
+            await self._note_sent(webhook, None)
+        elif entry.settles or now - lane.noted_at >= _NOTE_SECONDS:
+            lane.noted_at = now
+            await self._note_sent(webhook, entry.sequence)
+        else:
+            webhook.sent = entry.sequence
+
+    async def _note_sent(self, webhook: Webhook, sequence: int | None) -> None:
+        """Note the last event that was sent. Where that fails, the next start sends what came since the last note again."""
+        try:
+            await self._configs.note_sent(webhook, sequence)
+        except StorageError:
+            log.warning("push.not_noted", task_id=webhook.config.task_id, config_id=webhook.config.id)
+
+
+def _is_end(event: Event) -> bool:
+    """Whether no event of its task follows this one, in no later turn either."""
+    if isinstance(event, TaskArtifactUpdateEvent):
+        return False
+    return isinstance(event, Message) or event.status.state in TERMINAL
