@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -31,13 +32,18 @@ def _supervisor() -> list[BaseTool]:
 
 
 def _delegation(agent: type[BaseLangGraphAgent]) -> BaseTool:
-    """As `Delegation` makes it of an agent's card."""
+    examples = [example for skill in agent.skills for example in skill.examples]
+    return delegation_to(agent.name, agent.description, examples)
+
+
+def delegation_to(name: str, description: str, examples: Sequence[str]) -> BaseTool:
+    """A tool as `Delegation` makes it of an agent's card."""
     return StructuredTool(
-        name=agent.name,
-        description=f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"',
+        name=name,
+        description=f'Delegates to the agent "{name}", which says of itself: "{description}"',
         args_schema=DelegationInput,
         func=_uncalled,
-        metadata={"examples": [example for skill in agent.skills for example in skill.examples]},
+        metadata={"examples": list(examples)},
     )
 
 

@@ -25,7 +25,12 @@ def test_a_table_has_every_row_and_no_cell_breaks_it():
 
 def test_an_empty_list_is_said_in_a_sentence():
     assert items_text(Items(kind="issues", items=[]), "a/b") == "There are no issues — a/b."
-    for kind, one in (("repositories", "repository"), ("entries", "entry"), ("files", "file")):
+    for kind, one in (
+        ("repositories", "repository"),
+        ("entries", "entry"),
+        ("files", "file"),
+        ("branches", "branch"),
+    ):
         assert items_text(Items(kind=kind, items=[{"name": "x"}], total=1)).startswith(f"**1 {one}**")
 
 

@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing
-from tests.eval.routing_tools import tools_of
+from tests.eval.routing_tools import delegation_to, tools_of
 from utils.messages.results import Article, Articles, dump_result
 
 
@@ -43,6 +43,17 @@ def _calls(model, said):
 )
 def test_a_message_for_one_agent_reaches_it_whole(models, agent, said):
     assert _calls(models["supervisor"], said) == [(agent, {"request": said})]
+
+
+TICKETS = delegation_to(
+    "tickets", "Reads and closes tickets of the help desk.", ["List the open tickets", "Show ticket 7"]
+)
+
+
+@pytest.mark.parametrize("said", ["List the open tickets", "list the open tickets please", "Show ticket 12"])
+def test_what_an_added_agent_is_there_for_goes_to_it_although_github_has_its_like(said):
+    model = routing.model().bind_tools([*tools_of("supervisor"), TICKETS])
+    assert _calls(model, said) == [("tickets", {"request": said})]
 
 
 def test_a_part_of_a_message_keeps_the_words_that_join_it(models):

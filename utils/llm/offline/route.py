@@ -77,7 +77,7 @@ def route(
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     if repositories and _is_githubs(clause, kinds, asks_from):
-        return Route(repositories, 1.0)
+        return _of_an_added_agent(clause, tools, similarity) or Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
@@ -117,6 +117,13 @@ def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: floa
         or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and bool(FORMS["rows"].search(clause)))
         or (kinds.get(RequestKind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
     )
+
+
+def _of_an_added_agent(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route | None:
+    """The tool of an agent that a team has added, if it is the nearest of all: the kinds know no such agent."""
+    score, tool = max(ranked(clause, tools, similarity), key=lambda pair: pair[0])
+    is_added = tool.delegates and not (tool.about_repositories or tool.is_library or tool.changes)
+    return Route(tool, score) if is_added and score >= NEAR else None
 
 
 def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float) -> Route:

@@ -98,7 +98,9 @@ def count(items: Items) -> str:
 
 
 def _singular(kind: str) -> str:
-    return f"{kind.removesuffix('ies')}y" if kind.endswith("ies") else kind.removesuffix("s")
+    if kind.endswith("ies"):
+        return f"{kind.removesuffix('ies')}y"
+    return kind.removesuffix("es" if kind.endswith(("ches", "shes", "xes", "sses")) else "s")
 
 
 def _source(address: str | None) -> str:
