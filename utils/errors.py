@@ -282,14 +282,14 @@ class IngestFailed(PlatformError):
 
 
 class DelegationFailed(PlatformError):
-    """A sub-agent did not complete its task. `code` is the sub-agent's own, where it told one."""
+    """A sub-agent did not complete its task. `code` is its own, where it told one; `left_open` says that the task may go on there."""
 
     code = "delegation_failed"
+    left_open = False
 
     def __init__(self, message: str, *, code: str | None = None, retryable: bool = False) -> None:
         super().__init__(message)
-        self.code = code or type(self).code
-        self.retryable = retryable or type(self).retryable
+        self.code, self.retryable = code or type(self).code, retryable or type(self).retryable
 
 
 class SubAgentUnavailable(DelegationFailed):

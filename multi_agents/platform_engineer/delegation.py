@@ -62,7 +62,7 @@ from utils.events import (
 from utils.messages.marks import FINISHED_AT
 from utils.messages.question import Question
 from utils.persistence.contexts import Person
-from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
+from utils.persistence.delegations import COMPLETED, FAILED, LEFT_OPEN, WAITING, WORKING, DelegationRecord
 from utils.timing import Deadline
 
 if TYPE_CHECKING:
@@ -285,8 +285,9 @@ class Delegation:
                 kept = replace(kept, state=WAITING, questions=[*kept.questions, question_again(kept)])
                 await self._delegations.put(kept)
                 return None, kept
-            except DelegationFailed:
-                await self._delegations.put(replace(kept, state=FAILED))
+            except DelegationFailed as failure:
+                ended = LEFT_OPEN if failure.left_open else FAILED
+                await self._delegations.put(replace(kept, state=ended))
                 raise
             used = usage_since(kept.counted, task.usage)
             kept = await self._keep(kept, task)

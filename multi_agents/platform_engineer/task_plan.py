@@ -15,7 +15,7 @@ from utils.events import (
     PlanUpdated,
     StepStatus,
 )
-from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
+from utils.persistence.delegations import COMPLETED, FAILED, LEFT_OPEN, WAITING, WORKING, DelegationRecord
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -31,6 +31,7 @@ _KEPT = {
     WAITING: StepStatus.WORKING,
     COMPLETED: StepStatus.COMPLETED,
     FAILED: StepStatus.FAILED,
+    LEFT_OPEN: StepStatus.FAILED,
 }
 
 

@@ -46,6 +46,7 @@ WORKING = "working"
 WAITING = "waiting"
 COMPLETED = "completed"
 FAILED = "failed"
+LEFT_OPEN = "left_open"
 ABANDONED = "abandoned"
 
 
@@ -64,8 +65,8 @@ class DelegationRecord:
         context_id: The remote conversation.
         task_id: The remote task; empty until it is known.
         sent: How many messages were sent or were about to be: the request and each reply.
-        state: `working`, `waiting` (for the user), `completed` or `failed`; `abandoned` where our task has ended and the
-            remote task is to be canceled.
+        state: `working`, `waiting` (for the user), `completed` or `failed`; `left_open` where it failed and the remote task
+            may go on; `abandoned` where our task has ended and the remote task is to be canceled.
         counted: Usage that the remote task reported and that was added to our task: tokens by agent.
         questions: What the remote agent asked so far, in order; each as it is shown to the user.
     """

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 from a2a.types.a2a_pb2 import CancelTaskRequest, ListTasksRequest, TaskState
+from starlette.requests import Request
+from starlette.responses import Response
 
 from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import Middle, model, results, supervising, team
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
@@ -67,3 +71,35 @@ async def test_a_user_who_speaks_of_something_else_gets_that_and_nobody_waits_an
     shown = [str(m.content) for m in it.supervisor.requests[1].messages if m.type == "human"]
     assert shown == ["Find places near me", "Never mind, what is the value of a?"]
     assert results(it.supervisor)[-1] == "a is 1"
+
+
+class GoesAway(Hostile):
+    """An agent that cannot be asked any more once its task has begun, until it is back; the stream of the task stays open."""
+
+    gone = False
+
+    async def show(self, request: Request) -> Response:
+        return Response(status_code=503) if self.gone else await super().show(request)
+
+    async def rpc(self, request: Request) -> Response:
+        return Response(status_code=503) if self.gone else await super().rpc(request)
+
+
+async def test_a_task_that_was_given_up_while_its_agent_was_away_is_canceled_once_that_is_back() -> None:
+    async def begun(agent: Any) -> Body:
+        yield agent.event({"task": TASK})
+        agent.gone = True
+        await asyncio.Event().wait()
+
+    settings = {"SUB_AGENT_REFRESH_SECONDS": "0.05", "SUB_AGENT_TIMEOUT_SECONDS": "1"}
+    async with (
+        asyncio.timeout(60),
+        hostile(begun, made=GoesAway) as agent,
+        supervising({"odd": agent.url}, model([calls(call("odd", request="Dig"))]), settings) as url,
+        connected(url) as client,
+    ):
+        answer = await ask(client, "Dig")
+        assert answer.state == "failed"
+        assert not agent.canceled.is_set()
+        agent.gone = False  # type: ignore[attr-defined]
+        await agent.canceled.wait()

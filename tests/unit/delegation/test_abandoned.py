@@ -18,6 +18,7 @@ from utils.errors import SubAgentUnavailable
 from utils.persistence.delegations import (
     COMPLETED,
     FAILED,
+    LEFT_OPEN,
     WAITING,
     WORKING,
     DelegationRecord,
@@ -67,11 +68,11 @@ async def opened(home: Path) -> DelegationStore:
 
 async def test_what_is_open_is_canceled_and_nothing_of_the_task_is_left(tmp_path: Path) -> None:
     store, agents = await opened(tmp_path), Agents("github")
-    for number, state in enumerate((WORKING, WAITING, COMPLETED, FAILED)):
+    for number, state in enumerate((WORKING, WAITING, LEFT_OPEN, COMPLETED, FAILED)):
         await store.put(record(number, state))
     await store.put(record(9, WORKING, parent="other"))
     await agents.abandoned(store).end("task")
-    assert sorted(agents.canceled) == ["r0", "r1"]
+    assert sorted(agents.canceled) == ["r0", "r1", "r2"]
     assert await store.of_task("task") == await store.abandoned("github") == []
     assert [each.id for each in await store.of_task("other")] == ["id-9"]
     await store.close()

@@ -104,12 +104,15 @@ class Abandoned:
         return False
 
 
-async def cancel_unfinished(connection: Connection, call: RemoteCall, task: TaskView) -> None:
-    """Cancel the task that a message began, even if its id never arrived. A failure is logged."""
-    if not task.task_id:
-        await _find(connection, call.message(signed=connection.knows_senders), task)
-    if task.task_id and (task.open or task.waits):
-        await _cancel(connection, task.task_id)
+async def cancel_unfinished(connection: Connection, call: RemoteCall, task: TaskView) -> bool:
+    """Cancel the task that a message began, even if its id never arrived. Failing is logged.
+
+    Returns:
+        Whether the agent answered, so that nothing of it goes on there.
+    """
+    if not task.task_id and not await _find(connection, call.message(signed=connection.knows_senders), task):
+        return False
+    return await _cancel_open(connection, task)
 
 
 async def _cancel_by_message(connection: Connection, message_id: str, context_id: str, task_id: str) -> bool:
@@ -129,6 +132,11 @@ async def _cancel_by_message(connection: Connection, message_id: str, context_id
         message = user_message("", context_id=context_id, message_id=message_id)
         if not await _find(connection, message, task):
             return False
+    return await _cancel_open(connection, task)
+
+
+async def _cancel_open(connection: Connection, task: TaskView) -> bool:
+    """Cancel a task unless it has ended; whether the agent answered."""
     return await _cancel(connection, task.task_id) if task.task_id and (task.open or task.waits) else True
 
 

@@ -129,6 +129,7 @@ class RemoteAgent:
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
         started, finished, stopped, waits = time.monotonic(), False, False, False
+        failure: DelegationFailed | None = None
         task = TaskView(call.task_id, seen=call.seen)
 
         def waited(seconds: float) -> DelegationProgress:
@@ -139,8 +140,7 @@ class RemoteAgent:
                 asyncio.timeout(call.deadline),
                 heartbeat(report, waited, self._progress_seconds) as noted,
             ):
-                shown = ProgressGate(noted)
-                await self._follow(call, task, shown, named)
+                await self._follow(call, task, ProgressGate(noted), named)
             check_whole(task, self._name)
             finished = True
         except asyncio.CancelledError:  # whether the remote task shall end too depends on why the turn stops
@@ -148,17 +148,20 @@ class RemoteAgent:
             raise
         except TimeoutError as error:
             text = SUB_AGENT_LATE.format(agent=self._name, seconds=call.deadline)
-            late = DelegationFailed(text, code="deadline_exceeded", retryable=True)
-            raise _quoting(late, task) from error
+            failure = DelegationFailed(text, code="deadline_exceeded", retryable=True)
+            failure.left_open = True
+            raise _quoting(failure, task) from error
         except (PeerError, ProtocolViolation) as error:
             failure = self._failure(error, call)
+            failure.left_open = _may_go_on(call, task, error)
             stopped = waits = isinstance(failure, AnswerUndelivered)
             raise failure from error
         finally:
             if not finished and not stopped:
-                await cancel_unfinished(self.connection, call, task)
-            state = DelegationState.FAILED if not finished and task.open else task.state
-            state = DelegationState.INPUT_REQUIRED if waits else state
+                ended = await cancel_unfinished(self.connection, call, task)
+                if failure is not None:
+                    failure.left_open = failure.left_open and not ended
+            state = DelegationState.INPUT_REQUIRED if waits else _left_in(task, finished=finished)
             seconds = _worked(call, task, time.monotonic() - started)
             end = (call.call_id, self._name, task.task_id, state, seconds)
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
@@ -231,6 +234,17 @@ class RemoteAgent:
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise _quoting(DelegationFailed(with_words(ended, task.said)), task, task.said)
+
+
+def _left_in(task: TaskView, *, finished: bool) -> DelegationState:
+    """The state that a task counts as having, which is followed no more."""
+    return DelegationState.FAILED if not finished and task.open else task.state
+
+
+def _may_go_on(call: RemoteCall, task: TaskView, error: PeerError | ProtocolViolation) -> bool:
+    """Whether a task of the message may be worked on, although it is followed no more."""
+    known = bool(task.task_id) or call.maybe_sent
+    return known or not (isinstance(error, PeerError) and never_taken(error))
 
 
 def _quoting(failure: DelegationFailed, task: TaskView, told: str = "") -> DelegationFailed:

@@ -1,6 +1,6 @@
 """The connection to one A2A agent: its card, its HTTP client, and the calls of the protocol with typed errors.
 
-Every value that comes back was bounded (`peer_limits.py`) and checked for what could be neither stored nor shown.
+Every value that comes back was bounded (`limits.py`) and checked for what could be neither stored nor shown.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Of what the client of a stream has not asked for, one message waits here; but it may be a whole task, and a connection may have
 hundreds of streams. gRPC holds the message of an ended stream until the client takes it or disconnects. Without an end the stream
 would also hold its place among the calls of its caller and of the server for ever. A connection that takes nothing at all is ended
-by its pings (`grpc_server`).
+by its pings (`server.py`).
 """
 
 from __future__ import annotations
