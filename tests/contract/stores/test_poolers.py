@@ -47,8 +47,9 @@ async def pooler(database: str, **settings: str) -> AsyncIterator[str]:
     body = "\n".join(f"{name} = {value}" for name, value in lines.items())
     with tempfile.TemporaryDirectory(prefix="pe-pooler-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # the other user reads it
         (folder / "ini").write_text(f"[databases]\n{target}\n[pgbouncer]\n{body}\n")
+        (folder / "ini").chmod(0o644)  # the other user reads it
+        folder.chmod(0o755)
         user = USER if os.geteuid() == 0 else None
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen([program, str(folder / "ini")], user=user, stdout=log, stderr=log)

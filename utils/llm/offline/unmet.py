@@ -13,10 +13,12 @@ from typing import Any
 from utils.llm.offline import entities
 from utils.llm.offline.arguments import denied, means
 from utils.llm.offline.clauses import cuts, without_story
+from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.steps import Step
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, foreign_words, is_foreign, spelled_out, stem, words
+from utils.messages.answer_form import without_form
 
 _PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
 _LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
@@ -32,7 +34,7 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     tool, arguments = step.tool, step.arguments
     if tool is None or step.missing or tool.text_parameter or tool.changes:
         return ()
-    text = without_story(step.clause.reading, tool.noun)
+    text = without_form(without_story(step.clause.reading, tool.noun))
     if is_foreign(text):
         known_words = _known_words(known)
         return tuple(
@@ -76,6 +78,7 @@ def _of_a_list(
     text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
 ) -> list[str]:
     """Conditions on what is listed, files and commits that no argument has, and the word before what is listed."""
+    text = without_opening(text)
     given = " ".join(str(value) for value in arguments.values())
     named = (entities.path(text), entities.commit(text))
     found = _conditions(text, arguments, tool, known) + [each for each in named if each and each not in given]
