@@ -22,6 +22,11 @@ def _calls(model, said):
     ("agent", "said"),
     [
         ("rag", "and how do I test it?"),
+        ("rag", "Can I run two supervisors behind a load balancer? A plain yes or no and the reason."),
+        (
+            "github",
+            "I am looking for the oldest open issue in acme/rocket, which nobody wants to touch. Who opened it and has anybody commented?",
+        ),
         ("rag", "So what does the offline model do with a condition?"),
         ("rag", "Our company only allows Azure OpenAI. Which variables do I need?"),
         ("github", "We're triaging. For acme/rocket I'd like every issue that carries the bug label."),

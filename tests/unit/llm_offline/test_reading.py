@@ -237,6 +237,7 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("so what are you able to do, in a nutshell?") is Talk.HELP
     assert small_talk("roughly, which ports are open?") is None
     assert small_talk("so what can you actualy do for me?") is Talk.HELP
+    assert small_talk("ok fine, thanks, that was quicker than our wiki") is Talk.THANKS
     assert small_talk("thanks mate, that saved my afternoon :)") is Talk.THANKS
     assert small_talk("thanks, that works. what about the closed ones") is None
     assert small_talk("you're great, thanks a bunch!!") is Talk.THANKS

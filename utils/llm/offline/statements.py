@@ -63,7 +63,7 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     before: Clause | None = None
     for clause in clauses:
         alone = len(clauses) == 1 or conditional(clause.text)
-        empty = not alone and not set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
+        empty = not alone and _is_empty(clause.text)
         states = not alone and (empty or _only_states(clause.text))
         background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)
         if states and found and not before and not background:
@@ -74,6 +74,12 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
             found.append(clause if before is None else _preceded(clause, before, request))
             before = None
     return found
+
+
+def _is_empty(text: str) -> bool:
+    """Whether a text says nothing beside another, but at most how the answer shall be put: "a plain yes or no"."""
+    aside = FORMS["smalltalk_aside"].fullmatch(text.strip(" .!"))
+    return aside is not None or not set(words(text)) - WORDS["stop"] - WORDS["empty"]
 
 
 def _only_states(text: str) -> bool:
@@ -97,7 +103,8 @@ def _only_states(text: str) -> bool:
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
     alone = set(words(clause.text)) - WORDS["stop"]
-    if points_back(clause.text) and len(content_stems(clause.text)) <= FEW:
+    named = entities.repository_text(before.text) and not entities.repository_text(clause.text)
+    if points_back(clause.text) and (named or len(content_stems(clause.text)) <= FEW):
         alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)
