@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
 from multi_agents.cli.console import say
@@ -16,7 +16,11 @@ from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.view.sinks import Sink
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.delegation.task_view import TaskView
+from utils.a2a_common.client.stream.decode import decode_task
 from utils.a2a_common.client.stream.events import PeerEvent
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Task
 
 T = TypeVar("T")
 
@@ -43,10 +47,17 @@ class TurnResult:
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn under way. `named` is set once its task is known, or when it is certain that it never will be."""
+    """A turn under way.
+
+    Attributes:
+        view: What was heard of it.
+        named: Is set once its task is known, or when it is certain that it never will be.
+        ended_before: Its task, where that had ended when it should be canceled, although the stream had not told so.
+    """
 
     view: TurnView
     named: asyncio.Event = field(default_factory=asyncio.Event)
+    ended_before: Task | None = None
 
     async def consume(self, events: AsyncIterator[PeerEvent], sink: Sink) -> None:
         """Show the events until they end."""
@@ -90,12 +101,15 @@ async def drive(
         if task_id:
             state.named.set()
         turn = asyncio.create_task(state.consume(events, sink))
-        if not await _either(turn, pressed.first):
-            await _stop(peer, turn, pressed, state)
-            view.stopped = True
-            return TurnResult(view, interrupted=True, quit=pressed.second.is_set())
-        await turn
-    return TurnResult(view)
+        if await _either(turn, pressed.first):
+            await turn
+            return TurnResult(view)
+        await _stop(peer, turn, pressed, state)
+        if state.ended_before and not pressed.second.is_set():
+            await state.consume(_events_of(state.ended_before), sink)
+            return TurnResult(view)
+        view.stopped = True
+        return TurnResult(view, interrupted=True, quit=pressed.second.is_set())
 
 
 async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | None = None) -> bool:
@@ -140,6 +154,27 @@ async def _cancel(peer: Peer, state: _Turn) -> bool:
         with plain_errors(peer.url):
             await peer.connection.cancel(task_id)
     except CliError as error:
-        say(error.message)
+        if (task := await _ended(peer, task_id)) is not None:
+            state.ended_before = task
+        else:
+            say(error.message)
         return False
     return True
+
+
+async def _ended(peer: Peer, task_id: str) -> Task | None:
+    """A task that has ended; `None` where it has not, or nobody knows."""
+    try:
+        with plain_errors(peer.url):
+            task = await peer.connection.get_task(task_id)
+    except CliError:
+        return None
+    view = TaskView(task_id)
+    for event in decode_task(task):
+        view.apply(event)
+    return None if view.open or view.waits else task
+
+
+async def _events_of(task: Task) -> AsyncIterator[PeerEvent]:
+    for event in decode_task(task):
+        yield event

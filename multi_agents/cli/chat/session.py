@@ -12,7 +12,7 @@ from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.chat.interrupts import InterruptWatch
 from multi_agents.cli.chat.sender_secret import secret_for
 from multi_agents.cli.console import one_line, out, print_json, say
-from multi_agents.cli.errors import CliError, ServiceUnreachable
+from multi_agents.cli.errors import CliError, ConnectionLost
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.view.long_lists import Pages, pages
@@ -84,10 +84,9 @@ class Chat:
         sink = sink_for(as_json=self.as_json, quiet=self.quiet)
         try:
             result = await drive(self.peer, events, sink, task_id=answered, interrupts=self.watch.current)
-        except ServiceUnreachable:
-            raise
         except CliError as error:
-            self.waiting_task = ""
+            if not isinstance(error, ConnectionLost):  # a question that the agent asked still waits there
+                self.waiting_task = ""
             self.refuse(error)
             return True
         self.turns += 1
