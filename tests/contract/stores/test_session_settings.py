@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.postgres import PostgresServer
+from utils.persistence.postgres.own_tables import own_tables
 from utils.persistence.postgres.pool import PostgresPool
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
@@ -83,3 +85,19 @@ async def test_a_statement_of_an_upgrade_takes_as_long_as_it_takes(postgres: Pos
         connection = await pool.connect(wait_seconds=0)
         await connection.execute("SELECT pg_sleep(0.5)")
         await connection.close()
+
+
+async def test_an_agents_own_migration_takes_as_long_as_it_takes(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    (tmp_path / "0001_slow.sql").write_text("SELECT pg_sleep(0.5)")
+    async with opened(postgres, "statement_timeout = '100ms'") as pool:
+        await pool.execute("CREATE SCHEMA agent_test")
+        own = own_tables(tmp_path)
+        await own.apply(pool)
+        assert await pool.one(f"SELECT version_num FROM {own.table}") == ("0001",)
+
+
+async def test_a_transaction_whose_process_says_no_more_ends(postgres: PostgresServer) -> None:
+    async with opened(postgres, "idle_in_transaction_session_timeout = 0") as pool:
+        assert await pool.one("SHOW idle_in_transaction_session_timeout") == ("1min",)

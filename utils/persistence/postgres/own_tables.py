@@ -36,10 +36,16 @@ def own_tables(folder: Path) -> Further:
         raise ValueError(f"{folder.name}: two migrations have the same number")
 
     async def apply(pool: PostgresPool) -> None:
-        for version, path in zip(versions, files, strict=True):
-            with storage_errors():
-                async with pool.transaction() as connection:
-                    await _apply(connection, version, path.read_text(encoding="utf-8"))
+        connection = await pool.connect(
+            wait_seconds=0
+        )  # a table that is rewritten or an index takes as long as it takes
+        try:
+            for version, path in zip(versions, files, strict=True):
+                with storage_errors():
+                    async with connection.transaction():
+                        await _apply(connection, version, path.read_text(encoding="utf-8"))
+        finally:
+            await connection.close()
 
     return Further(VERSION_TABLE, apply, versions[-1])
 

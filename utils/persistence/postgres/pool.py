@@ -55,10 +55,13 @@ _ALIVE: dict[str, str | int | None] = {
 _SESSION = """
 SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'; SET idle_session_timeout TO 0;
 SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
-SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres
+SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO '60s'
 """
 """What a session needs, whatever the database or the user is set to for all who use it: to see what was stored while it waited for a
-lock, to live however long it only listens or holds a lock, and the forms in which the driver writes and reads values."""
+lock, to live however long it only listens or holds a lock, and the forms in which the driver writes and reads values. A transaction whose
+process is gone behind a proxy that holds its connection ends, and with it its locks."""
+_UNHURRIED = "SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0"
+"""What an upgrade needs besides: a table that is rewritten takes as long as it takes."""
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
@@ -191,7 +194,7 @@ class PostgresPool:
                 long as one waits for the server where unset.
         """
         seconds = self.wait_seconds if wait_seconds is None else wait_seconds
-        statements = sql.SQL(_SESSION if seconds else f"{_SESSION}; SET statement_timeout TO 0")
+        statements = sql.SQL(_SESSION if seconds else f"{_SESSION}; {_UNHURRIED}")
         return statements.format(sql.Identifier(self.schema), sql.Literal(math.ceil(seconds * 1000)))
 
     async def close(self) -> None:
