@@ -77,10 +77,14 @@ class TurnView:
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""
         self.task.apply(event)
+        if isinstance(event, AgentAway):
+            _node(self.nodes, AWAY, away_line(event)).status = "working"
+            return
+        for node in self.nodes:
+            if node.key == AWAY:
+                node.status = "completed"  # it is heard again
         if isinstance(event, ActivityReported):
             add_activity(self.nodes, event.activity)
-        elif isinstance(event, AgentAway):
-            _node(self.nodes, AWAY, away_line(event)).status = "completed"
 
     def shown_status(self, status: str) -> str:
         """The status of a node or a step as it is drawn: nothing works any more once the turn was stopped."""
@@ -172,10 +176,10 @@ class TurnView:
 
 
 def away_line(event: AgentAway) -> str:
-    """The line that a person reads while the supervisor waits for the agent."""
+    """The line that a person reads while the agent is waited for; short enough to be shown whole."""
     if event.busy:
         return "the agent is busy; the request is sent again by itself"
-    return "the agent cannot be reached; its task is looked for until it is back"
+    return "the agent cannot be reached; waiting until it is back"
 
 
 _RULES = {

@@ -5,6 +5,7 @@ from a2a.types.a2a_pb2 import StreamResponse, TaskStatusUpdateEvent
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.stream.decode import decode
 from utils.a2a_common.client.stream.events import (
+    AgentAway,
     ArtifactChanged,
     MessageReceived,
     PeerEvent,
@@ -131,3 +132,11 @@ def test_data_that_whoever_passes_a_question_on_has_told_in_words_is_not_shown_a
     assert passed_on.status_text == "It asks with data: which colour?"
     its_own = seen(StatusChanged("t", "c", DelegationState.INPUT_REQUIRED, asked))
     assert '"question"' in its_own.status_text
+
+
+def test_an_agent_that_is_away_is_waited_for_until_something_is_heard_of_it():
+    away = AgentAway(0.5, busy=False)
+    (node,) = seen(away).nodes
+    assert (node.status, len(node.label) <= 60) == ("working", True)
+    (node,) = seen(away, StatusChanged("t", "c", WORKING)).nodes
+    assert node.status == "completed"
