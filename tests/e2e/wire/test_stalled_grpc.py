@@ -202,4 +202,6 @@ async def test_a_stream_that_waits_for_the_next_event_does_not_hold_the_whole_ta
         for each in streams:
             assert (await each.read()).ByteSize() > LARGE
         await until_open(before + 7)
-        assert large_messages() == held
+        async with asyncio.timeout(60):  # the server has sent a message before its frames let go of it
+            while large_messages() != held:
+                await asyncio.sleep(0.02)
