@@ -13,13 +13,11 @@ parser.add_argument("--host")
 parser.add_argument("--port", type=int)
 parser.add_argument("--exit-with-parent", action="store_true")
 options = parser.parse_args()
-looks = []
 
 
 class Probe(BaseHTTPRequestHandler):
     def do_GET(self):
-        looks.append(1)
-        ready = len(looks) > {looks}
+        ready = {awaited!r} is None or os.path.exists({awaited!r})
         state = {{"ready": ready, "detail": "" if ready else "ingesting 3 of 12 documents"}}
         state["env"] = {{name: os.environ.get(name) for name in ("PUBLIC_URL", "PORT", "SUB_AGENTS", "GRPC_PORT")}}
         body = json.dumps(state).encode()
@@ -39,9 +37,10 @@ ThreadingHTTPServer((options.host, options.port), Probe).serve_forever()
 """
 
 
-def write_agent(folder: Path, name: str, *, looks: int = 0, extra: str = "") -> str:
-    """A module that says "ingesting" for `looks` looks and is ready then; `extra` runs before it listens."""
-    (folder / f"{name}.py").write_text(SERVER.format(looks=looks, extra=extra))
+def write_agent(folder: Path, name: str, *, awaited: str | None = None, extra: str = "") -> str:
+    """A module that is ready, or says "ingesting" until the file `awaited` of the folder exists; `extra` runs before it listens."""
+    path = None if awaited is None else str(folder / awaited)
+    (folder / f"{name}.py").write_text(SERVER.format(awaited=path, extra=extra))
     return name
 
 

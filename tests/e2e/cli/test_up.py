@@ -15,6 +15,7 @@ import pytest
 from tests.e2e.cli.command import CLI, ROOT, Finished, finish, run, start_program
 from tests.e2e.cli.fake_package import write_agent, write_list
 from tests.ports import free_ports
+from utils.cancellation import end_tasks
 from utils.processes.adoption import can_adopt
 
 both_methods = pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -38,12 +39,22 @@ class Scene:
         folder: Where they are.
         method: How their processes start.
         program: The command line.
+        ingested: The file until whose existence `one` says that it is ingesting; `up` makes it once that was printed.
         extras: What the modules do, by name.
     """
 
     def __init__(
-        self, folder: Path, *, method: str = "spawn", program: tuple[str, str] = LIGHT, **extras: dict
+        self,
+        folder: Path,
+        *,
+        method: str = "spawn",
+        program: tuple[str, str] = LIGHT,
+        ingested: str | None = None,
+        **extras: dict,
     ) -> None:
+        if ingested:
+            extras["one"] = {"awaited": ingested}
+        self.awaited = folder / ingested if ingested else None
         self.folder = folder
         self.method = method
         self.program = program
@@ -74,7 +85,11 @@ class Scene:
     @asynccontextmanager
     async def up(self):
         process = await self.start()
-        lines = await read_until(process, b"The service is up")
+        lines = ""
+        if self.awaited:
+            lines = await read_until(process, b"one: ingesting")
+            self.awaited.touch()
+        lines += await read_until(process, b"The service is up")
         await read_until(process, b"  two ")
         pids = [one["pid"] for one in json.loads(self.run_file.read_text())["agents"]]
         try:
@@ -115,7 +130,7 @@ def alive(pid: int) -> bool:
 
 @both_methods
 async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_trace(tmp_path, method):
-    scene = Scene(tmp_path, method=method, program=CLI, one={"looks": 2})
+    scene = Scene(tmp_path, method=method, program=CLI, ingested="documents")
     async with scene.up() as (process, lines, pids):
         assert "one: ingesting 3 of 12 documents\n" in lines
         assert lines.index("one: ingesting") < lines.index("one: ready")
@@ -207,7 +222,7 @@ async def test_killing_the_parent_leaves_no_process_and_no_stale_service(tmp_pat
 @both_methods
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 async def test_a_signal_during_the_start_leaves_no_process(tmp_path, number, method):
-    scene = Scene(tmp_path, method=method, one={"looks": 100_000})
+    scene = Scene(tmp_path, method=method, ingested="never")
     process = await scene.start()
     await read_until(process, b"one: ingesting")
     process.send_signal(number)
@@ -288,8 +303,14 @@ async def test_a_second_up_attaches_to_the_running_service(tmp_path):
 
 
 async def test_two_ups_at_the_same_moment_start_one_service(tmp_path):
-    scene = Scene(tmp_path, boss={"looks": 3})
+    scene = Scene(tmp_path, boss={"awaited": "both"})
     first, second = await asyncio.gather(scene.start(), scene.start())
+    _, waiting = await asyncio.wait(
+        {asyncio.create_task(read_until(one, b"Another process is starting")) for one in (first, second)},
+        return_when=asyncio.FIRST_COMPLETED,
+    )
+    await end_tasks(waiting)
+    (tmp_path / "both").touch()
     done, _ = await asyncio.wait(
         {asyncio.create_task(first.wait()), asyncio.create_task(second.wait())},
         return_when=asyncio.FIRST_COMPLETED, timeout=60,
