@@ -305,11 +305,12 @@ async def test_a_second_up_attaches_to_the_running_service(tmp_path):
 async def test_two_ups_at_the_same_moment_start_one_service(tmp_path):
     scene = Scene(tmp_path, boss={"awaited": "both"})
     first, second = await asyncio.gather(scene.start(), scene.start())
-    _, waiting = await asyncio.wait(
+    told, waiting = await asyncio.wait(
         {asyncio.create_task(read_until(one, b"Another process is starting")) for one in (first, second)},
         return_when=asyncio.FIRST_COMPLETED,
     )
     await end_tasks(waiting)
+    assert all("Another process is starting" in each.result() for each in told)
     (tmp_path / "both").touch()
     done, _ = await asyncio.wait(
         {asyncio.create_task(first.wait()), asyncio.create_task(second.wait())},

@@ -92,6 +92,22 @@ async def read_slowly(client: socket.socket, piece: int, pause: float, most: int
     return read
 
 
+async def tells_open(
+    http: httpx.AsyncClient, url: str, number: int, *, beside: httpx.AsyncClient | None = None
+) -> None:
+    """Return once an agent tells that so many connections are open: that of `http`, and that of `beside`, which is used each time.
+
+    The connection that asked whether the agent is ready may be open for a moment still.
+    """
+    async with asyncio.timeout(60):
+        while True:
+            if beside is not None:
+                await beside.get(f"{url}/healthz")
+            if f"{OPEN}{number}.0" in (await http.get(f"{url}/metrics")).text.splitlines():
+                return
+            await asyncio.sleep(0.02)
+
+
 def stalled() -> float:
     found = process_metrics().registry.get_sample_value(
         STALLED.partition("{")[0], {"reason": "write_stalled"}
@@ -142,12 +158,10 @@ async def test_an_agent_tells_whom_it_cut_off_and_how_many_connections_are_open(
     settings = {"WRITE_TIMEOUT_SECONDS": "3", "EMBEDDINGS_PROVIDER": "none"}
     with started(tmp_path, "keys", KEYS, settings) as served:
         async with ready(served), httpx.AsyncClient(trust_env=False) as http:
+            async with httpx.AsyncClient(trust_env=False) as other:
+                await tells_open(http, served.url, 2, beside=other)
+            await tells_open(http, served.url, 1)
             with asked(served.url, "metrics", times=2_000) as client:
-                async with asyncio.timeout(
-                    60
-                ):  # the connection that asked whether it is ready is closed meanwhile
-                    while OPEN + "2.0" not in (await http.get(f"{served.url}/metrics")).text:
-                        await asyncio.sleep(0.02)
                 await cut_off(client)
             assert STALLED + "1.0" in (await http.get(f"{served.url}/metrics")).text
             upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
