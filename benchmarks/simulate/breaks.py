@@ -43,7 +43,7 @@ def _no_fence() -> list[Edit]:
 def _two_ends() -> list[Edit]:
     """What comes after the end of a turn is taken."""
 
-    def apply(progress: transitions.TurnProgress, *rest: Any) -> transitions.Applied | transitions.Refused:
+    def apply(progress: transitions.TurnProgress, *rest: Any) -> transitions.Applied | transitions.Dropped:
         return transitions.apply(replace(progress, open=True, settled=False), *rest)
 
     return [(writer, "apply", apply), (task_log_store, "TERMINAL", frozenset())]

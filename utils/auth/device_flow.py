@@ -21,7 +21,7 @@ _BEFORE_END = 60.0
 """A token is renewed this many seconds before it ends."""
 
 
-class Refused(StrEnum):
+class TokenErrorCode(StrEnum):
     """Why there are no tokens yet, or none at all, in the words of RFC 8628 and RFC 6749."""
 
     PENDING = "authorization_pending"
@@ -39,7 +39,7 @@ class FlowRefused(Exception):
         why: The reason.
     """
 
-    def __init__(self, why: Refused) -> None:
+    def __init__(self, why: TokenErrorCode) -> None:
         super().__init__(why.value)
         self.why = why
 
@@ -131,7 +131,7 @@ class DeviceFlow:
             FlowUnavailable: The server does not answer as it should.
         """
         if code.expires_at <= self.clock():
-            raise FlowRefused(Refused.EXPIRED)
+            raise FlowRefused(TokenErrorCode.EXPIRED)
         return self._read(await self._post(self.token_url, {"grant_type": GRANT, "device_code": code.secret}))
 
     async def renewed(self, tokens: Tokens) -> Tokens:
@@ -142,7 +142,7 @@ class DeviceFlow:
             FlowUnavailable: The server does not answer as it should.
         """
         if not tokens.refresh:
-            raise FlowRefused(Refused.GRANT)
+            raise FlowRefused(TokenErrorCode.GRANT)
         body = {"grant_type": "refresh_token", "refresh_token": tokens.refresh}
         new = self._read(await self._post(self.token_url, body))
         return Tokens(new.access, new.refresh or tokens.refresh, new.expires_at)
@@ -171,8 +171,12 @@ def slower(code: DeviceCode) -> float:
     return code.interval + _SLOWER
 
 
-def _reason(error: object) -> Refused:
-    return Refused(error) if isinstance(error, str) and error in list(Refused) else Refused.OTHER
+def _reason(error: object) -> TokenErrorCode:
+    return (
+        TokenErrorCode(error)
+        if isinstance(error, str) and error in list(TokenErrorCode)
+        else TokenErrorCode.OTHER
+    )
 
 
 def _number(value: object, usual: float) -> float:

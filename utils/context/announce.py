@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from utils.context.report import Report, Step
+from utils.context.report import Report, StageResult
 
 _WORDS = {
     "truncate": "{} oversized tool results cut",
@@ -64,7 +64,7 @@ def overflow(log: Any, report: Report, limit: int) -> None:
     )
 
 
-def _step(log: Any, step: Step, report: Report, summariser: str) -> None:
+def _step(log: Any, step: StageResult, report: Report, summariser: str) -> None:
     if step.strategy == "summarise":
         message = f"Summarizing {step.touched} messages with {_title(summariser)}"
         log.info("context.summarising", message=message, failed=step.failed)
@@ -80,7 +80,7 @@ def _step(log: Any, step: Step, report: Report, summariser: str) -> None:
     )
 
 
-def _compression(log: Any, step: Step, report: Report) -> None:
+def _compression(log: Any, step: StageResult, report: Report) -> None:
     percent = 100 * step.before / report.window
     log.warning(
         "context.compressing",

@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage
 from utils.context import announce
 from utils.context.policy import ContextPolicy, rag
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.report import Changed, Report, Step
+from utils.context.report import Changed, Report, StageResult
 from utils.context.strategies.compress import Compression, compress
 from utils.messages.counter import MessageCounter
 from utils.messages.text import message_text
@@ -54,12 +54,14 @@ def make_compressor(
         compression = Compression(chosen.compress_ratio, question, summariser, cache)
         changed = await compress(messages, before - chosen.tokens(chosen.compress_to), compression, counts)
         after = counts.messages(changed.messages)
-        return _update(messages, changed, Step("compress", before, after, 0, changed.details), window)
+        return _update(messages, changed, StageResult("compress", before, after, 0, changed.details), window)
 
     return compress_tool_results_if_needed
 
 
-def _update(old: list[BaseMessage], changed: Changed, step: Step, window: int) -> dict[str, Any] | None:
+def _update(
+    old: list[BaseMessage], changed: Changed, step: StageResult, window: int
+) -> dict[str, Any] | None:
     touched = sum(was is not now for was, now in zip(old, changed.messages, strict=True))
     if not touched:
         return None

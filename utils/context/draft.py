@@ -12,7 +12,7 @@ from utils.context.block import system_block
 from utils.context.compaction import Compaction, visible_messages
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
-from utils.context.report import Changed, Step
+from utils.context.report import Changed, StageResult
 from utils.context.strategies.compress import expected_growth, expected_result
 from utils.context.worker_thread import is_large
 from utils.messages.repair import Repair
@@ -60,7 +60,7 @@ class Draft:
     compaction: Compaction
     visible: tuple[BaseMessage, ...]
     artifacts: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StageResult, ...] = ()
     rules: tuple[tuple[str, bool], ...] = ()
     calls_left: int | None = None
 
@@ -139,10 +139,10 @@ class Draft:
         if not touched:
             return self
         draft = self.decided(self.compaction.with_changes(self.visible, changed.messages))
-        step = Step(strategy, before, draft.total, touched, changed.details, changed.failed)
+        step = StageResult(strategy, before, draft.total, touched, changed.details, changed.failed)
         return draft.noted(step, changed.artifacts)
 
-    def noted(self, step: Step, artifacts: Mapping[str, str]) -> Draft:
+    def noted(self, step: StageResult, artifacts: Mapping[str, str]) -> Draft:
         """The draft with one more step and more texts to store."""
         return replace(
             self,

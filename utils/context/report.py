@@ -28,7 +28,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StageResult:
     """One stage that changed something. Token numbers are of the whole request.
 
     Attributes:
@@ -73,7 +73,7 @@ class Report:
     window: int
     counted: int
     by_kind: dict[str, int]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StageResult, ...] = ()
     interrupted: tuple[str, ...] = ()
     dropped: int = 0
     clipped_request: bool = False
@@ -93,6 +93,6 @@ class Report:
         return ContextMeasured(self.by_kind, self.limit, self.window)
 
 
-def charged(step: Step, ratio: float) -> Step:
+def charged(step: StageResult, ratio: float) -> StageResult:
     """The step with its counted tokens converted to charged ones."""
     return replace(step, before=round(step.before * ratio), after=round(step.after * ratio))

@@ -12,7 +12,7 @@ from utils.context.evict import Evicted, evicted, leave_out, stored_tokens
 from utils.context.policy import ContextPolicy, PipelineStage
 from utils.context.protocols import Summariser
 from utils.context.rendering import render_all
-from utils.context.report import Step
+from utils.context.report import StageResult
 from utils.context.strategies.clear import Keep, clear, clearable
 from utils.context.strategies.clip import LEVEL_FLOOR, clip
 from utils.context.strategies.compress import Compression, compress
@@ -226,7 +226,7 @@ def _summariser(draft: Draft, tools: SummaryTools) -> Summariser:
 
 def _left_out(draft: Draft, strategy: str, part: Evicted, summary: Summary, before: int) -> Draft:
     smaller, artifacts = leave_out(draft, part, summary.text)
-    step = Step(strategy, before, smaller.total, len(part.messages), (), summary.failed)
+    step = StageResult(strategy, before, smaller.total, len(part.messages), (), summary.failed)
     return smaller.noted(step, artifacts)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import BaseMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 from pydantic import Field
 
 from utils.context.compaction import Compaction, cut_of
@@ -22,6 +22,7 @@ from utils.context.search import bm25, passages_of
 from utils.messages.media.stored import stored_block
 from utils.messages.repair import repair
 from utils.messages.repeatable import READ_ONLY
+from utils.messages.tool_patterns import patterned
 from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
@@ -43,10 +44,6 @@ _EXAMPLES = {
     ),
 }
 """Example requests of users, for a model that selects tools by similarity."""
-
-_PATTERNS: dict[str, BaseTool] = {}
-"""Both tools without what they run, as the first pair of a process has them. Making the classes of their arguments is much of what
-building an agent's graph costs, and a copy has those of its pattern."""
 
 PAGE = 6_000
 """Most characters that one call reads; well below the size at which results are truncated."""
@@ -113,17 +110,11 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
         messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
         return await asyncio.to_thread(_recalled, query, messages, compaction, fitting)
 
-    return [_tool(READ_TOOL_OUTPUT, read_tool_output), _tool(RECALL, recall)]
+    return [_tool(read_tool_output), _tool(recall)]
 
 
-def _tool(name: str, run: Callable[..., Any]) -> BaseTool:
-    """A tool whose signature and description are those of the first function of its name."""
-    if name not in _PATTERNS:
-        made = tool(name)(run)
-        _ = made.tool_call_schema  # which LangChain keeps, for copies too
-        _PATTERNS[name] = made.model_copy(update={"coroutine": None})
-    metadata = {"examples": list(_EXAMPLES[name]), READ_ONLY: True}
-    return _PATTERNS[name].model_copy(update={"coroutine": run, "metadata": metadata})
+def _tool(run: Callable[..., Any]) -> BaseTool:
+    return patterned(run, metadata={"examples": list(_EXAMPLES[run.__name__]), READ_ONLY: True})
 
 
 def scope_of(config: Any) -> str:

@@ -1,7 +1,7 @@
 """Maps exceptions of model providers to the types of `utils.errors`.
 
-The only room that reads a provider's error text, with `setup_errors.py`. Each row of `ROWS` is one marker of one
-provider; the first row that matches decides. The messages are written here and safe to show. The provider's exception is the failure's
+The only room that reads a provider's error text, with `setup_errors.py`. Each of `MARKERS` belongs to one
+provider; the first marker that matches decides. The messages are written here and safe to show. The provider's exception is the failure's
 `__cause__`, for the log.
 """
 
@@ -24,10 +24,10 @@ from utils.errors import (
     RateLimited,
 )
 from utils.llm.answer_bound import endless_answer
-from utils.llm.marker import Facts, Row
+from utils.llm.marker import Facts, Marker
 from utils.llm.overflow import OVERFLOWS, limit_in
 from utils.llm.retry_after import in_words, retry_after
-from utils.llm.setup_errors import NO_QUOTA, SETUP_ROWS
+from utils.llm.setup_errors import NO_QUOTA, SETUP_MARKERS
 from utils.llm.web_page import WEB_PAGE
 
 TOO_LONG = "The request was larger than the model's context window."
@@ -63,23 +63,23 @@ _SETTING = re.compile(
 _PAGE = re.compile(r"raw response: \s*<(!doctype )?html")
 
 
-def _orphan(name: str, text: str) -> Row:
-    return Row(name, OrphanedToolCall, ORPHAN, text=text)
+def _orphan(name: str, text: str) -> Marker:
+    return Marker(name, OrphanedToolCall, ORPHAN, text=text)
 
 
-ROWS: tuple[Row, ...] = (
+MARKERS: tuple[Marker, ...] = (
     # The request is too long.
-    Row("openai overflow code", ContextOverflow, TOO_LONG, code="context_length_exceeded"),
-    Row("openai tokens per minute", ContextOverflow, TOO_LARGE, text="request too large", status=429),
-    Row("openai string too long", ContextOverflow, TOO_LONG, code="string_above_max_length"),
-    *(Row(each.name, ContextOverflow, TOO_LONG, pattern=each.pattern) for each in OVERFLOWS),
-    Row(
+    Marker("openai overflow code", ContextOverflow, TOO_LONG, code="context_length_exceeded"),
+    Marker("openai tokens per minute", ContextOverflow, TOO_LARGE, text="request too large", status=429),
+    Marker("openai string too long", ContextOverflow, TOO_LONG, code="string_above_max_length"),
+    *(Marker(each.name, ContextOverflow, TOO_LONG, pattern=each.pattern) for each in OVERFLOWS),
+    Marker(
         "langchain overflow type",
         ContextOverflow,
         TOO_LONG,
         raised="langchain_core.exceptions.ContextOverflowError",
     ),
-    Row("payload too large", ContextOverflow, TOO_LONG, status=413),
+    Marker("payload too large", ContextOverflow, TOO_LONG, status=413),
     # A tool call and its result are not adjacent.
     _orphan("openai call without result", "must be followed by tool messages"),
     _orphan("openai result without call", "must be a response to a prece"),  # both spellings occur
@@ -91,76 +91,76 @@ ROWS: tuple[Row, ...] = (
     _orphan("anthropic result without call", "unexpected `tool_use_id` found"),
     _orphan("mistral unequal calls and results", "not the same number of function calls and responses"),
     _orphan("gemini unequal calls and results", "number of function response parts is equal"),
-    *SETUP_ROWS,
+    *SETUP_MARKERS,
     # A retry does not help, although some of these have status 429 or 403.
-    Row("openai quota", InvalidRequest, NO_QUOTA, code="insufficient_quota"),
-    Row("aws quota", InvalidRequest, NO_QUOTA, code="servicequotaexceededexception"),
-    Row("openai unknown model", InvalidRequest, NO_MODEL, code="model_not_found"),
-    Row("azure unknown deployment", InvalidRequest, NO_MODEL, code="deploymentnotfound"),
-    Row("bedrock unknown model", InvalidRequest, NO_MODEL, text="model identifier is invalid"),
-    Row("aws unknown resource", InvalidRequest, NO_MODEL, code="resourcenotfoundexception"),
-    Row("not found", InvalidRequest, NO_MODEL, status=404),
-    Row("setting refused", InvalidRequest, REFUSED, pattern=_SETTING, status=400),
-    Row("content filter", ContentRefused, FILTERED, code="content_filter"),
+    Marker("openai quota", InvalidRequest, NO_QUOTA, code="insufficient_quota"),
+    Marker("aws quota", InvalidRequest, NO_QUOTA, code="servicequotaexceededexception"),
+    Marker("openai unknown model", InvalidRequest, NO_MODEL, code="model_not_found"),
+    Marker("azure unknown deployment", InvalidRequest, NO_MODEL, code="deploymentnotfound"),
+    Marker("bedrock unknown model", InvalidRequest, NO_MODEL, text="model identifier is invalid"),
+    Marker("aws unknown resource", InvalidRequest, NO_MODEL, code="resourcenotfoundexception"),
+    Marker("not found", InvalidRequest, NO_MODEL, status=404),
+    Marker("setting refused", InvalidRequest, REFUSED, pattern=_SETTING, status=400),
+    Marker("content filter", ContentRefused, FILTERED, code="content_filter"),
     # Credentials.
-    Row("aws access denied", AuthFailed, NO_ACCESS, code="accessdeniedexception"),
-    Row("aws unknown key", AuthFailed, NO_ACCESS, code="unrecognizedclientexception"),
-    Row("aws expired token", AuthFailed, NO_ACCESS, code="expiredtokenexception"),
-    Row("aws signature", AuthFailed, NO_ACCESS, code="invalidsignatureexception"),
-    Row("unauthorised", AuthFailed, NO_ACCESS, status=401),
-    Row("forbidden", AuthFailed, NO_ACCESS, status=403),
-    Row("aws no credentials", AuthFailed, NO_CREDENTIALS, raised="botocore.exceptions.NoCredentialsError"),
-    Row(
+    Marker("aws access denied", AuthFailed, NO_ACCESS, code="accessdeniedexception"),
+    Marker("aws unknown key", AuthFailed, NO_ACCESS, code="unrecognizedclientexception"),
+    Marker("aws expired token", AuthFailed, NO_ACCESS, code="expiredtokenexception"),
+    Marker("aws signature", AuthFailed, NO_ACCESS, code="invalidsignatureexception"),
+    Marker("unauthorised", AuthFailed, NO_ACCESS, status=401),
+    Marker("forbidden", AuthFailed, NO_ACCESS, status=403),
+    Marker("aws no credentials", AuthFailed, NO_CREDENTIALS, raised="botocore.exceptions.NoCredentialsError"),
+    Marker(
         "aws partial credentials",
         AuthFailed,
         NO_CREDENTIALS,
         raised="botocore.exceptions.PartialCredentialsError",
     ),
-    Row(
+    Marker(
         "aws credentials provider",
         AuthFailed,
         NO_CREDENTIALS,
         raised="botocore.exceptions.CredentialRetrievalError",
     ),
-    Row("aws single sign-on", AuthFailed, NO_CREDENTIALS, raised="botocore.exceptions.SSOError"),
+    Marker("aws single sign-on", AuthFailed, NO_CREDENTIALS, raised="botocore.exceptions.SSOError"),
     # Too many requests.
-    Row("bedrock model not ready", ModelUnavailable, DOWN, code="modelnotreadyexception"),
-    Row("aws throttling", RateLimited, SLOW_DOWN, code="throttlingexception"),
-    Row("openai rate limit", RateLimited, SLOW_DOWN, code="rate_limit_exceeded"),
-    Row("too many requests", RateLimited, SLOW_DOWN, status=429),
+    Marker("bedrock model not ready", ModelUnavailable, DOWN, code="modelnotreadyexception"),
+    Marker("aws throttling", RateLimited, SLOW_DOWN, code="throttlingexception"),
+    Marker("openai rate limit", RateLimited, SLOW_DOWN, code="rate_limit_exceeded"),
+    Marker("too many requests", RateLimited, SLOW_DOWN, status=429),
     # Down, slow or cut off.
-    Row("bedrock internal error", ModelUnavailable, DOWN, code="internalserverexception"),
-    Row("bedrock unavailable", ModelUnavailable, DOWN, code="serviceunavailableexception"),
-    Row("bedrock model error", ModelUnavailable, DOWN, code="modelerrorexception"),
-    Row("bedrock stream error", ModelUnavailable, DOWN, code="modelstreamerrorexception"),
-    Row("bedrock model timeout", ModelUnavailable, DOWN, code="modeltimeoutexception"),
-    Row("request timeout", ModelUnavailable, DOWN, status=408),
-    Row("openai cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx2.ConnectTimeout"),
-    Row("openai 2 cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectTimeout"),
-    Row("openai timed out", ModelSlow, SLOW, raised="openai.APITimeoutError"),
-    Row("openai connection", ModelUnavailable, UNREACHABLE, raised="openai.APIConnectionError"),
-    Row(
+    Marker("bedrock internal error", ModelUnavailable, DOWN, code="internalserverexception"),
+    Marker("bedrock unavailable", ModelUnavailable, DOWN, code="serviceunavailableexception"),
+    Marker("bedrock model error", ModelUnavailable, DOWN, code="modelerrorexception"),
+    Marker("bedrock stream error", ModelUnavailable, DOWN, code="modelstreamerrorexception"),
+    Marker("bedrock model timeout", ModelUnavailable, DOWN, code="modeltimeoutexception"),
+    Marker("request timeout", ModelUnavailable, DOWN, status=408),
+    Marker("openai cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx2.ConnectTimeout"),
+    Marker("openai 2 cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectTimeout"),
+    Marker("openai timed out", ModelSlow, SLOW, raised="openai.APITimeoutError"),
+    Marker("openai connection", ModelUnavailable, UNREACHABLE, raised="openai.APIConnectionError"),
+    Marker(
         "aws cannot connect", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.ConnectTimeoutError"
     ),
-    Row("aws timed out", ModelSlow, SLOW, raised="botocore.exceptions.ReadTimeoutError"),
-    Row("aws unreachable", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.ConnectionError"),
-    Row("aws timeout", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.HTTPClientError"),
-    Row("aws stream damaged", ModelUnavailable, CUT_OFF, raised="botocore.eventstream.ParserError"),
-    Row("aws stream broken", ModelUnavailable, CUT_OFF, raised="urllib3.exceptions.HTTPError"),
-    Row(
+    Marker("aws timed out", ModelSlow, SLOW, raised="botocore.exceptions.ReadTimeoutError"),
+    Marker("aws unreachable", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.ConnectionError"),
+    Marker("aws timeout", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.HTTPClientError"),
+    Marker("aws stream damaged", ModelUnavailable, CUT_OFF, raised="botocore.eventstream.ParserError"),
+    Marker("aws stream broken", ModelUnavailable, CUT_OFF, raised="urllib3.exceptions.HTTPError"),
+    Marker(
         "openai stream stalled",
         ModelSlow,
         SLOW,
         raised="langchain_openai.chat_models._client_utils.StreamChunkTimeoutError",
     ),
-    Row(
+    Marker(
         "bedrock stream without end",
         ModelUnavailable,
         CUT_OFF,
         text="incomplete bedrock response stream",
         raised="builtins.ConnectionError",
     ),
-    Row(
+    Marker(
         "bedrock answer without output",
         ModelUnavailable,
         CUT_OFF,
@@ -169,7 +169,7 @@ ROWS: tuple[Row, ...] = (
     ),
     # LangChain raises what an event of a Responses stream says: "code: message", or the error of a failed response.
     *(
-        Row(
+        Marker(
             f"responses stream {code}",
             failure,
             message,
@@ -184,23 +184,25 @@ ROWS: tuple[Row, ...] = (
             ("image_content_policy_violation", ContentRefused, FILTERED),
         )
     ),
-    Row("responses stream picture", ContentRefused, REFUSED, pattern=_PICTURE, raised="builtins.ValueError"),
+    Marker(
+        "responses stream picture", ContentRefused, REFUSED, pattern=_PICTURE, raised="builtins.ValueError"
+    ),
     # An empty response.
-    Row(
+    Marker(
         "langchain stream without chunks",
         EmptyResponse,
         EMPTY,
         text="no generation chunks were returned",
         raised="builtins.ValueError",
     ),
-    Row(
+    Marker(
         "langchain stream without generations",
         EmptyResponse,
         EMPTY,
         text="no generations found in stream",
         raised="builtins.ValueError",
     ),
-    Row(
+    Marker(
         "openai-compatible null choices",
         EmptyResponse,
         EMPTY,
@@ -208,61 +210,61 @@ ROWS: tuple[Row, ...] = (
         raised="builtins.TypeError",
     ),
     # Anthropic.
-    Row("anthropic overloaded", ModelUnavailable, DOWN, status=529),
-    Row(
+    Marker("anthropic overloaded", ModelUnavailable, DOWN, status=529),
+    Marker(
         "anthropic overloaded in a stream",
         ModelUnavailable,
         DOWN,
         text="overloaded_error",
         raised="anthropic.APIError",
     ),
-    Row("anthropic timed out", ModelSlow, SLOW, raised="anthropic.APITimeoutError"),
-    Row("anthropic connection", ModelUnavailable, UNREACHABLE, raised="anthropic.APIConnectionError"),
-    Row("anthropic server error", ModelUnavailable, DOWN, raised="anthropic.InternalServerError"),
-    Row("anthropic refused", ContentRefused, REFUSED, status=400, raised="anthropic.APIStatusError"),
-    Row("anthropic error in stream", ModelUnavailable, CUT_OFF, raised="anthropic.APIError"),
-    Row("anthropic client", InvalidRequest, REFUSED, raised="anthropic.AnthropicError"),
+    Marker("anthropic timed out", ModelSlow, SLOW, raised="anthropic.APITimeoutError"),
+    Marker("anthropic connection", ModelUnavailable, UNREACHABLE, raised="anthropic.APIConnectionError"),
+    Marker("anthropic server error", ModelUnavailable, DOWN, raised="anthropic.InternalServerError"),
+    Marker("anthropic refused", ContentRefused, REFUSED, status=400, raised="anthropic.APIStatusError"),
+    Marker("anthropic error in stream", ModelUnavailable, CUT_OFF, raised="anthropic.APIError"),
+    Marker("anthropic client", InvalidRequest, REFUSED, raised="anthropic.AnthropicError"),
     # Google.
-    Row("google web page", InvalidRequest, WEB_PAGE, pattern=_PAGE, raised=_UNREADABLE_GOOGLE),
-    Row("google unreadable answer", ModelUnavailable, CUT_OFF, raised=_UNREADABLE_GOOGLE),
-    Row("google server error", ModelUnavailable, DOWN, raised="google.genai.errors.ServerError"),
-    Row("google refused", ContentRefused, REFUSED, raised="google.genai.errors.ClientError"),
-    Row("google api", ModelUnavailable, CUT_OFF, raised="google.genai.errors.APIError"),
-    Row(
+    Marker("google web page", InvalidRequest, WEB_PAGE, pattern=_PAGE, raised=_UNREADABLE_GOOGLE),
+    Marker("google unreadable answer", ModelUnavailable, CUT_OFF, raised=_UNREADABLE_GOOGLE),
+    Marker("google server error", ModelUnavailable, DOWN, raised="google.genai.errors.ServerError"),
+    Marker("google refused", ContentRefused, REFUSED, raised="google.genai.errors.ClientError"),
+    Marker("google api", ModelUnavailable, CUT_OFF, raised="google.genai.errors.APIError"),
+    Marker(
         "google no credentials",
         AuthFailed,
         NO_CREDENTIALS,
         raised="google.auth.exceptions.DefaultCredentialsError",
     ),
-    Row("google refresh", AuthFailed, NO_CREDENTIALS, raised="google.auth.exceptions.RefreshError"),
-    Row(
+    Marker("google refresh", AuthFailed, NO_CREDENTIALS, raised="google.auth.exceptions.RefreshError"),
+    Marker(
         "google sign-in unreachable",
         ModelUnavailable,
         UNREACHABLE,
         raised="google.auth.exceptions.TransportError",
     ),
-    Row(
+    Marker(
         "google client",
         InvalidRequest,
         REFUSED,
         raised="langchain_google_genai._common.GoogleGenerativeAIError",
     ),
     # The HTTP client below, where a provider's client lets its errors through.
-    Row("http timed out", ModelSlow, SLOW, raised="httpx.TimeoutException"),
-    Row("http 2 timed out", ModelSlow, SLOW, raised="httpx2.TimeoutException"),
-    Row("http cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectError"),
-    Row("http 2 cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx2.ConnectError"),
-    Row("http broke off", ModelUnavailable, CUT_OFF, raised="httpx.TransportError"),
-    Row("http 2 broke off", ModelUnavailable, CUT_OFF, raised="httpx2.TransportError"),
+    Marker("http timed out", ModelSlow, SLOW, raised="httpx.TimeoutException"),
+    Marker("http 2 timed out", ModelSlow, SLOW, raised="httpx2.TimeoutException"),
+    Marker("http cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectError"),
+    Marker("http 2 cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx2.ConnectError"),
+    Marker("http broke off", ModelUnavailable, CUT_OFF, raised="httpx.TransportError"),
+    Marker("http 2 broke off", ModelUnavailable, CUT_OFF, raised="httpx2.TransportError"),
     # Other exceptions of these clients.
-    Row("openai-compatible error in an answer", ModelUnavailable, DOWN, raised=ERROR_IN_ANSWER),
-    Row("openai server error", ModelUnavailable, DOWN, raised="openai.InternalServerError"),
-    Row("openai refused", ContentRefused, REFUSED, raised="openai.APIStatusError"),
-    Row("openai error in stream", ModelUnavailable, CUT_OFF, raised="openai.APIError"),
-    Row("openai client", InvalidRequest, REFUSED, raised="openai.OpenAIError"),
-    Row("aws refused", ContentRefused, REFUSED, status=400, raised="botocore.exceptions.ClientError"),
-    Row("aws server error", ModelUnavailable, DOWN, raised="botocore.exceptions.ClientError"),
-    Row("aws client", InvalidRequest, REFUSED, raised="botocore.exceptions.BotoCoreError"),
+    Marker("openai-compatible error in an answer", ModelUnavailable, DOWN, raised=ERROR_IN_ANSWER),
+    Marker("openai server error", ModelUnavailable, DOWN, raised="openai.InternalServerError"),
+    Marker("openai refused", ContentRefused, REFUSED, raised="openai.APIStatusError"),
+    Marker("openai error in stream", ModelUnavailable, CUT_OFF, raised="openai.APIError"),
+    Marker("openai client", InvalidRequest, REFUSED, raised="openai.OpenAIError"),
+    Marker("aws refused", ContentRefused, REFUSED, status=400, raised="botocore.exceptions.ClientError"),
+    Marker("aws server error", ModelUnavailable, DOWN, raised="botocore.exceptions.ClientError"),
+    Marker("aws client", InvalidRequest, REFUSED, raised="botocore.exceptions.BotoCoreError"),
 )
 
 _FOREIGN = (
@@ -298,8 +300,8 @@ def classify(error: BaseException) -> ModelFailure | None:
 
 
 def _known(facts: Facts) -> ModelFailure | None:
-    row = matching_row(facts)
-    return None if row is None else _build(row, facts)
+    marker = matching_marker(facts)
+    return None if marker is None else _build(marker, facts)
 
 
 def _own(error: BaseException | None) -> ModelFailure | None:
@@ -309,25 +311,25 @@ def _own(error: BaseException | None) -> ModelFailure | None:
     return error
 
 
-def matching_row(facts: Facts) -> Row | None:
-    """The first row that matches, or `None`."""
-    return next((row for row in ROWS if _applies(row, facts) and row.matches(facts)), None)
+def matching_marker(facts: Facts) -> Marker | None:
+    """The first marker that matches, or `None`."""
+    return next((marker for marker in MARKERS if _applies(marker, facts) and marker.matches(facts)), None)
 
 
-def _applies(row: Row, facts: Facts) -> bool:
-    """Whether a row applies. One without a class applies only to exceptions of providers, whatever another error's text."""
-    return row.raised is not None or any(name.startswith(_FOREIGN) for name in facts.classes)
+def _applies(marker: Marker, facts: Facts) -> bool:
+    """Whether a marker applies. One without a class applies only to exceptions of providers, whatever another error's text."""
+    return marker.raised is not None or any(name.startswith(_FOREIGN) for name in facts.classes)
 
 
-def _build(row: Row, facts: Facts) -> ModelFailure:
-    if row.failure is ContextOverflow:
-        return ContextOverflow(row.message, limit=limit_in(facts.text))
-    if row.failure is RateLimited:
+def _build(marker: Marker, facts: Facts) -> ModelFailure:
+    if marker.failure is ContextOverflow:
+        return ContextOverflow(marker.message, limit=limit_in(facts.text))
+    if marker.failure is RateLimited:
         long = in_words(facts.retry_after)
         return RateLimited(
-            SLOW_DOWN_LONG.format(long) if long else row.message, retry_after=facts.retry_after
+            SLOW_DOWN_LONG.format(long) if long else marker.message, retry_after=facts.retry_after
         )
-    return row.failure(row.message)
+    return marker.failure(marker.message)
 
 
 def facts_of(error: BaseException) -> Facts:

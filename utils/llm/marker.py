@@ -31,7 +31,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Row:
+class Marker:
     """One marker of one provider. All of its conditions must hold.
 
     Attributes:
@@ -66,6 +66,6 @@ class Row:
         )
 
 
-def _may_be_too_long(row: Row, facts: Facts) -> bool:
-    certain = row.pattern is None
+def _may_be_too_long(marker: Marker, facts: Facts) -> bool:
+    certain = marker.pattern is None
     return certain or facts.status is None or facts.status in _TOO_LONG_STATUS

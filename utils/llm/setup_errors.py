@@ -6,7 +6,7 @@ Rows for `classify.py`. A retry does not help against any of them.
 from __future__ import annotations
 
 from utils.errors import InvalidRequest
-from utils.llm.marker import Row
+from utils.llm.marker import Marker
 
 NO_QUOTA = "The quota of this account at the model provider is used up."
 NO_TOOLS = (
@@ -49,74 +49,76 @@ WRONG_VERSION = "Azure does not know AZURE_OPENAI_API_VERSION, or not for this d
 BAD_KEY = "The model provider does not accept the key. Check the key and its spelling."
 
 
-def _row(name: str, message: str, text: str, status: int | None = None) -> Row:
-    return Row(name, InvalidRequest, message, text=text, status=status)
+def _marker(name: str, message: str, text: str, status: int | None = None) -> Marker:
+    return Marker(name, InvalidRequest, message, text=text, status=status)
 
 
-SETUP_ROWS: tuple[Row, ...] = (
+SETUP_MARKERS: tuple[Marker, ...] = (
     # The model or its server does not call tools.
-    _row("ollama no tools", NO_TOOLS, "does not support tools"),
-    _row("openai no tools", NO_TOOLS, "'tools' is not supported"),
-    _row("together no tools", NO_TOOLS, "does not support function calling"),
-    _row("groq no tools", NO_TOOLS, "`tool calling` is not supported"),
-    _row("bedrock no tools while streaming", NO_STREAM, "doesn't support tool use in streaming mode"),
-    _row("bedrock no tools", NO_TOOLS, "doesn't support tool use"),
-    _row("openrouter no tools", NO_TOOLS, "no endpoints found that support tool use"),
-    _row("vllm tool choice", VLLM_TOOLS, "requires --enable-auto-tool-choice"),
-    _row("vllm tool parser", VLLM_TOOLS, "--tool-call-parser to be set"),
-    _row("llama.cpp jinja", LLAMA_CPP_TOOLS, "requires --jinja"),
+    _marker("ollama no tools", NO_TOOLS, "does not support tools"),
+    _marker("openai no tools", NO_TOOLS, "'tools' is not supported"),
+    _marker("together no tools", NO_TOOLS, "does not support function calling"),
+    _marker("groq no tools", NO_TOOLS, "`tool calling` is not supported"),
+    _marker("bedrock no tools while streaming", NO_STREAM, "doesn't support tool use in streaming mode"),
+    _marker("bedrock no tools", NO_TOOLS, "doesn't support tool use"),
+    _marker("openrouter no tools", NO_TOOLS, "no endpoints found that support tool use"),
+    _marker("vllm tool choice", VLLM_TOOLS, "requires --enable-auto-tool-choice"),
+    _marker("vllm tool parser", VLLM_TOOLS, "--tool-call-parser to be set"),
+    _marker("llama.cpp jinja", LLAMA_CPP_TOOLS, "requires --jinja"),
     # The chat template.
-    _row("template roles", NO_TEMPLATE, "conversation roles must alternate"),
-    _row("template system", NO_TEMPLATE, "system role not supported"),
-    _row("template user and assistant", NO_TEMPLATE, "only user and assistant roles are supported"),
-    _row("vllm no template", NO_TEMPLATE, "default chat template is no longer allowed"),
+    _marker("template roles", NO_TEMPLATE, "conversation roles must alternate"),
+    _marker("template system", NO_TEMPLATE, "system role not supported"),
+    _marker("template user and assistant", NO_TEMPLATE, "only user and assistant roles are supported"),
+    _marker("vllm no template", NO_TEMPLATE, "default chat template is no longer allowed"),
     # The model is not there.
-    _row("ollama not pulled", NOT_PULLED, "try pulling it first"),
-    _row("lm studio nothing loaded", NOT_LOADED, "no models loaded"),
-    _row("lm studio load failed", NO_MEMORY, "failed to load model"),
-    _row("ollama memory", NO_MEMORY, "requires more system memory"),
-    _row("ollama runner died", CRASHED, "llama runner process has terminated"),
-    _row("ollama server died", CRASHED, "llama-server process has terminated"),
-    _row("litellm no provider", NAME_PREFIX, "llm provider not provided"),
-    _row(
+    _marker("ollama not pulled", NOT_PULLED, "try pulling it first"),
+    _marker("lm studio nothing loaded", NOT_LOADED, "no models loaded"),
+    _marker("lm studio load failed", NO_MEMORY, "failed to load model"),
+    _marker("ollama memory", NO_MEMORY, "requires more system memory"),
+    _marker("ollama runner died", CRASHED, "llama runner process has terminated"),
+    _marker("ollama server died", CRASHED, "llama-server process has terminated"),
+    _marker("litellm no provider", NAME_PREFIX, "llm provider not provided"),
+    _marker(
         "openrouter model id",
         "The configured model does not exist. Check LLM_MODEL.",
         "is not a valid model id",
     ),
-    _row("openrouter data policy", NO_ROUTE, "no endpoints found matching your data policy"),
-    _row("openrouter providers", NO_ROUTE, "all providers have been ignored"),
-    _row("bedrock inference profile", PROFILE, "with on-demand throughput isn"),
-    _row("bedrock use case", NOT_GRANTED, "use case details have not been submitted"),
-    _row("bedrock legacy", NOT_GRANTED, "marked by provider as legacy"),
+    _marker("openrouter data policy", NO_ROUTE, "no endpoints found matching your data policy"),
+    _marker("openrouter providers", NO_ROUTE, "all providers have been ignored"),
+    _marker("bedrock inference profile", PROFILE, "with on-demand throughput isn"),
+    _marker("bedrock use case", NOT_GRANTED, "use case details have not been submitted"),
+    _marker("bedrock legacy", NOT_GRANTED, "marked by provider as legacy"),
     # The address.
-    _row("ollama address", WRONG_ADDRESS, "404 page not found"),
-    _row("openai address", WRONG_ADDRESS, "invalid url (post"),
-    _row("fastapi address", WRONG_ADDRESS, "{'detail': 'not found'}"),
-    _row("llama.cpp address", WRONG_ADDRESS, "file not found", 404),
-    _row("lm studio address", WRONG_ADDRESS, "unexpected endpoint or method"),
-    Row(
+    _marker("ollama address", WRONG_ADDRESS, "404 page not found"),
+    _marker("openai address", WRONG_ADDRESS, "invalid url (post"),
+    _marker("fastapi address", WRONG_ADDRESS, "{'detail': 'not found'}"),
+    _marker("llama.cpp address", WRONG_ADDRESS, "file not found", 404),
+    _marker("lm studio address", WRONG_ADDRESS, "unexpected endpoint or method"),
+    Marker(
         "page instead of an answer",
         InvalidRequest,
         WRONG_ADDRESS,
         text="unexpected response type from openai-compatible endpoint",
         raised="builtins.ValueError",
     ),
-    _row("azure version", WRONG_VERSION, "api version not supported"),
-    _row("azure resource", WRONG_VERSION, "resource not found", 404),
+    _marker("azure version", WRONG_VERSION, "api version not supported"),
+    _marker("azure resource", WRONG_VERSION, "resource not found", 404),
     # Settings that the model does not take.
-    _row("openai max_tokens", OLD_LIMIT_NAME, "unsupported parameter: 'max_tokens'"),
-    _row("openai temperature", NO_TEMPERATURE, "'temperature' does not support"),
-    _row("openai no temperature", NO_TEMPERATURE, "unsupported parameter: 'temperature'"),
-    _row("bedrock temperature", NO_TEMPERATURE, "`temperature` is deprecated"),
-    _row("openai output too long", LIMIT_TOO_LARGE, "max_tokens is too large"),
-    _row("bedrock output too long", LIMIT_TOO_LARGE, "maximum tokens you requested exceeds the model limit"),
-    _row("openai verification", NO_STREAM, "must be verified to stream"),
+    _marker("openai max_tokens", OLD_LIMIT_NAME, "unsupported parameter: 'max_tokens'"),
+    _marker("openai temperature", NO_TEMPERATURE, "'temperature' does not support"),
+    _marker("openai no temperature", NO_TEMPERATURE, "unsupported parameter: 'temperature'"),
+    _marker("bedrock temperature", NO_TEMPERATURE, "`temperature` is deprecated"),
+    _marker("openai output too long", LIMIT_TOO_LARGE, "max_tokens is too large"),
+    _marker(
+        "bedrock output too long", LIMIT_TOO_LARGE, "maximum tokens you requested exceeds the model limit"
+    ),
+    _marker("openai verification", NO_STREAM, "must be verified to stream"),
     # The account.
-    _row("openrouter credits", NO_QUOTA, "insufficient credits"),
-    Row("payment required", InvalidRequest, NO_QUOTA, status=402),
-    _row("anthropic credits", NO_QUOTA, "credit balance is too low"),
-    _row("litellm budget", NO_QUOTA, "budget has been exceeded"),
-    _row("gemini prepayment", NO_QUOTA, "prepayment credits are depleted"),
-    _row("gemini key", BAD_KEY, "api key not valid"),
-    Row("openai region", InvalidRequest, NOT_REGION, code="unsupported_country_region_territory"),
+    _marker("openrouter credits", NO_QUOTA, "insufficient credits"),
+    Marker("payment required", InvalidRequest, NO_QUOTA, status=402),
+    _marker("anthropic credits", NO_QUOTA, "credit balance is too low"),
+    _marker("litellm budget", NO_QUOTA, "budget has been exceeded"),
+    _marker("gemini prepayment", NO_QUOTA, "prepayment credits are depleted"),
+    _marker("gemini key", BAD_KEY, "api key not valid"),
+    Marker("openai region", InvalidRequest, NOT_REGION, code="unsupported_country_region_territory"),
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from utils.processes.adoption import AdoptedProcess, adopting
-from utils.processes.request import ProcessTarget, Request, send
+from utils.processes.request import ForkRequest, ProcessTarget, send
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 _SERVER = "utils.processes.fork_server"
@@ -111,7 +111,7 @@ class ForkServer:
         try:
             with adopting():
                 try:
-                    send(self._channel, Request(target, output.fileno(), theirs))
+                    send(self._channel, ForkRequest(target, output.fileno(), theirs))
                 except OSError as error:
                     raise ForkServerGone(str(error)) from error
                 finally:

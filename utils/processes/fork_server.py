@@ -22,7 +22,7 @@ from pathlib import Path
 
 from utils.processes.agent_module import run_agent_module
 from utils.processes.launcher import end_with_parent
-from utils.processes.request import ProcessTarget, Request, receive
+from utils.processes.request import ForkRequest, ProcessTarget, receive
 from utils.processes.title import set_title
 
 _POLL_SECONDS = 0.0005
@@ -63,7 +63,7 @@ def _serve(channel: socket.socket, client: int) -> ProcessTarget:
         os.waitpid(middle, 0)
 
 
-def _become_child(request: Request, client: int) -> ProcessTarget:
+def _become_child(request: ForkRequest, client: int) -> ProcessTarget:
     """Fork once more and end, so that the client adopts the second process; returns in that one."""
     middle = os.getpid()
     if os.fork():
@@ -76,7 +76,7 @@ def _become_child(request: Request, client: int) -> ProcessTarget:
     return request.target
 
 
-def _take_over(request: Request) -> None:
+def _take_over(request: ForkRequest) -> None:
     """Give this process the environment, output and name of its target, and say that it is there."""
     os.environ.clear()
     os.environ.update(request.target.environ)

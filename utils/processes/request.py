@@ -22,7 +22,7 @@ class ProcessTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ForkRequest:
     """A target as the fork server receives it.
 
     Attributes:
@@ -36,7 +36,7 @@ class Request:
     reply: int
 
 
-def send(channel: socket.socket, request: Request) -> None:
+def send(channel: socket.socket, request: ForkRequest) -> None:
     """Ask for a process. The target travels in a file of its own, since an environment may be large.
 
     Raises:
@@ -49,7 +49,7 @@ def send(channel: socket.socket, request: Request) -> None:
         socket.send_fds(channel, [_FORK], [file.fileno(), request.output, request.reply])
 
 
-def receive(channel: socket.socket) -> Request | None:
+def receive(channel: socket.socket) -> ForkRequest | None:
     """Wait for the next request; `None` when the other side is gone."""
     _, descriptors, _, _ = socket.recv_fds(channel, len(_FORK), _DESCRIPTORS)
     if len(descriptors) != _DESCRIPTORS:
@@ -57,4 +57,4 @@ def receive(channel: socket.socket) -> Request | None:
     with os.fdopen(descriptors[0], "rb") as file:
         file.seek(0)
         module, arguments, environ = json.load(file)
-    return Request(ProcessTarget(module, tuple(arguments), environ), descriptors[1], descriptors[2])
+    return ForkRequest(ProcessTarget(module, tuple(arguments), environ), descriptors[1], descriptors[2])

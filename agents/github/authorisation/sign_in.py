@@ -16,7 +16,14 @@ from urllib.parse import urlsplit
 import structlog
 
 from agents.github.authorisation.grant import Grant, SignIn, Unreadable
-from utils.auth.device_flow import DeviceCode, DeviceFlow, FlowRefused, FlowUnavailable, Refused, slower
+from utils.auth.device_flow import (
+    DeviceCode,
+    DeviceFlow,
+    FlowRefused,
+    FlowUnavailable,
+    TokenErrorCode,
+    slower,
+)
 from utils.errors import UpstreamRefused, UpstreamUnavailable
 from utils.messages.question import Question
 
@@ -150,14 +157,14 @@ class SignIns:
                 tokens = await self._flow.tokens(code)
             except FlowRefused as error:
                 match error.why:
-                    case Refused.PENDING:
+                    case TokenErrorCode.PENDING:
                         continue
-                    case Refused.SLOW_DOWN:
+                    case TokenErrorCode.SLOW_DOWN:
                         pause = slower(code)
                         continue
-                    case Refused.DENIED:
+                    case TokenErrorCode.DENIED:
                         raise UpstreamRefused(DENIED) from error
-                    case Refused.EXPIRED | Refused.GRANT:
+                    case TokenErrorCode.EXPIRED | TokenErrorCode.GRANT:
                         return None, _ENDED
                     case _:
                         raise UpstreamRefused(NOT_TAKEN) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool
@@ -16,6 +16,7 @@ from utils.a2a_common.graph.tools.plain_tool import PlainTool
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Articles, Result
+from utils.messages.tool_patterns import patterned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -55,17 +56,6 @@ def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
     ]
 
 
-_SCHEMAS: dict[str, Any] = {}
-"""The models of the arguments by the tool's name. They say nothing of a library, and LangChain takes longer to make one than the rest
-of a tool."""
-
-
 def _tool(run: Callable[..., Awaitable[Result]], description: str, examples: tuple[str, ...]) -> BaseTool:
-    made = PlainTool.from_function(
-        coroutine=run,
-        description=description,
-        args_schema=_SCHEMAS.get(run.__name__),
-        metadata={"examples": list(examples), READ_ONLY: True},
-    )
-    _SCHEMAS[run.__name__] = made.args_schema
-    return made
+    metadata = {"examples": list(examples), READ_ONLY: True}
+    return patterned(run, description=description, kind=PlainTool, metadata=metadata)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
 from multi_agents.cli.console import say
@@ -18,9 +18,6 @@ from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.client.stream.decode import decode_task
 from utils.a2a_common.client.stream.events import PeerEvent
-
-if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Task
 
 T = TypeVar("T")
 
@@ -52,23 +49,27 @@ class _Turn:
     Attributes:
         view: What was heard of it.
         named: Is set once its task is known, or when it is certain that it never will be.
-        ended_before: Its task, where that had ended when it should be canceled, although the stream had not told so.
+        ended_before: All that its task says, where that had ended when it should be canceled, although the stream had not told so.
     """
 
     view: TurnView
     named: asyncio.Event = field(default_factory=asyncio.Event)
-    ended_before: Task | None = None
+    ended_before: Sequence[PeerEvent] = ()
 
     async def consume(self, events: AsyncIterator[PeerEvent], sink: Sink) -> None:
         """Show the events until they end."""
         try:
             async for event in events:
-                self.view.apply(event)
-                sink.show(event, self.view)
+                self.show(event, sink)
                 if self.view.task.task_id:
                     self.named.set()
         finally:
             self.named.set()
+
+    def show(self, event: PeerEvent, sink: Sink) -> None:
+        """Take in one event and show it."""
+        self.view.apply(event)
+        sink.show(event, self.view)
 
 
 async def drive(
@@ -106,7 +107,8 @@ async def drive(
             return TurnResult(view)
         await _stop(peer, turn, pressed, state)
         if state.ended_before and not pressed.second.is_set():
-            await state.consume(_events_of(state.ended_before), sink)
+            for event in state.ended_before:
+                state.show(event, sink)
             return TurnResult(view)
         view.stopped = True
         return TurnResult(view, interrupted=True, quit=pressed.second.is_set())
@@ -154,27 +156,21 @@ async def _cancel(peer: Peer, state: _Turn) -> bool:
         with plain_errors(peer.url):
             await peer.connection.cancel(task_id)
     except CliError as error:
-        if (task := await _ended(peer, task_id)) is not None:
-            state.ended_before = task
-        else:
+        state.ended_before = await _ended(peer, task_id)
+        if not state.ended_before:
             say(error.message)
         return False
     return True
 
 
-async def _ended(peer: Peer, task_id: str) -> Task | None:
-    """A task that has ended; `None` where it has not, or nobody knows."""
+async def _ended(peer: Peer, task_id: str) -> Sequence[PeerEvent]:
+    """All that a task says that has ended; nothing where it has not, or nobody knows."""
     try:
         with plain_errors(peer.url):
-            task = await peer.connection.get_task(task_id)
+            events = list(decode_task(await peer.connection.get_task(task_id)))
     except CliError:
-        return None
+        return ()
     view = TaskView(task_id)
-    for event in decode_task(task):
+    for event in events:
         view.apply(event)
-    return None if view.open or view.waits else task
-
-
-async def _events_of(task: Task) -> AsyncIterator[PeerEvent]:
-    for event in decode_task(task):
-        yield event
+    return () if view.open or view.waits else events

@@ -18,7 +18,7 @@ from utils.auth.device_flow import (
     DeviceFlow,
     FlowRefused,
     FlowUnavailable,
-    Refused,
+    TokenErrorCode,
     Tokens,
     slower,
 )
@@ -33,8 +33,8 @@ USUAL = ("openid", "offline_access")
 _SHORTEST_PAUSE = 0.2
 
 _ENDS = {
-    Refused.DENIED: "The login was refused at the provider.",
-    Refused.EXPIRED: "The code expired before it was entered. Log in again.",
+    TokenErrorCode.DENIED: "The login was refused at the provider.",
+    TokenErrorCode.EXPIRED: "The code expired before it was entered. Log in again.",
 }
 
 
@@ -115,9 +115,9 @@ async def _tokens(flow: DeviceFlow, code: DeviceCode) -> Tokens:
         try:
             return await flow.tokens(code)
         except FlowRefused as error:
-            if error.why is Refused.SLOW_DOWN:
+            if error.why is TokenErrorCode.SLOW_DOWN:
                 pause = max(pause, slower(code))
-            elif error.why is not Refused.PENDING:
+            elif error.why is not TokenErrorCode.PENDING:
                 raise
 
 

@@ -6,12 +6,12 @@ alone, and `forget` works only where the user's message has a word that asks for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import HumanMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 from pydantic import Field
 
 from multi_agents.platform_engineer.memory.remembering import owner_of_request
@@ -21,6 +21,7 @@ from utils.memory.own_words import asks_to_forget, names, quoted
 from utils.memory.shown import found_lines
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.text import message_text
+from utils.messages.tool_patterns import patterned
 from utils.messages.transcript import is_stand_in
 
 SEARCH_MEMORY, REMEMBER, FORGET = "search_memory", "remember", "forget"
@@ -42,15 +43,10 @@ _EXAMPLES = {
     FORGET: ("Forget that I work in Berlin",),
 }
 
-_SCHEMAS: dict[str, Any] = {}
-"""The models of the arguments by the tool's name. They say nothing of a memory, and LangChain takes longer to make one than the rest
-of a tool."""
-
 
 def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
     """The three tools of a memory."""
 
-    @tool(SEARCH_MEMORY, args_schema=_SCHEMAS.get(SEARCH_MEMORY))
     async def search_memory(
         query: Annotated[str, Field(description="What to search for.")], runtime: ToolRuntime[Any, Any]
     ) -> str:
@@ -60,7 +56,6 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         found = await memory.found(owner, query, _MOST_FOUND)
         return "\n".join([FOUND, found_lines(found)]) if found else NOTHING
 
-    @tool(REMEMBER, args_schema=_SCHEMAS.get(REMEMBER))
     async def remember(
         quote: Annotated[str, Field(description="The user's own words, copied letter by letter.")],
         runtime: ToolRuntime[Any, Any],
@@ -79,7 +74,6 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         kept = await memory.remember(owner, about, text, runtime.context.thread_id)
         return f"Remembered as [{kept.id}]."
 
-    @tool(FORGET, args_schema=_SCHEMAS.get(FORGET))
     async def forget(
         what: Annotated[str, Field(description="The id of a memory, or words that it has.")],
         runtime: ToolRuntime[Any, Any],
@@ -101,11 +95,12 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         await memory.forget(owner, meant)
         return "Forgotten."
 
-    made: list[BaseTool] = [search_memory, remember, forget]
-    for each in made:
-        each.metadata = {"examples": list(_EXAMPLES[each.name]), READ_ONLY: each.name == SEARCH_MEMORY}
-        _SCHEMAS[each.name] = each.args_schema
-    return made
+    return [_tool(run) for run in (search_memory, remember, forget)]
+
+
+def _tool(run: Callable[..., Awaitable[str]]) -> BaseTool:
+    name = run.__name__
+    return patterned(run, metadata={"examples": list(_EXAMPLES[name]), READ_ONLY: name == SEARCH_MEMORY})
 
 
 def _said(state: Any) -> Sequence[str]:

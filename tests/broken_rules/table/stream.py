@@ -72,8 +72,8 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "the log takes what comes later",
                 _GUARD + "::apply",
-                "if not progress.open:\n    return Refused.SETTLED",
-                "_ = Refused.SETTLED",
+                "if not progress.open:\n    return Dropped.SETTLED",
+                "_ = Dropped.SETTLED",
                 _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
                 _TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",
             ),

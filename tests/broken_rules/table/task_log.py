@@ -52,7 +52,7 @@ TASK_LOG: tuple[Rule, ...] = (
             broken(
                 "the guard lets events after the end through",
                 _TRANSITIONS + "::apply",
-                "if not progress.open:\n    return Refused.SETTLED",
+                "if not progress.open:\n    return Dropped.SETTLED",
                 "pass",
                 _MOVES + "test_a_terminal_status_is_the_last_event",
                 _LOGS + "test_what_comes_after_the_end_is_refused",

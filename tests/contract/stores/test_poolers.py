@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,6 +15,7 @@ import pytest
 
 from tests.ports import free_port
 from tests.postgres import PostgresServer
+from tests.programs import installed, serving
 from utils.errors import SettingsError
 from utils.persistence.postgres import startup
 from utils.persistence.postgres.pool import PostgresPool
@@ -33,8 +32,6 @@ FORGETFUL = {"pool_mode": "session", "server_reset_query": ""}
 @asynccontextmanager
 async def pooler(database: str, **settings: str) -> AsyncIterator[str]:
     """The address of a database behind a PgBouncer with these settings."""
-    program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
-    assert Path(program).exists(), "PgBouncer is not installed: apt-get install pgbouncer"
     place, port = urlsplit(database), free_port()
     lines = {
         "listen_addr": "127.0.0.1",
@@ -51,26 +48,9 @@ async def pooler(database: str, **settings: str) -> AsyncIterator[str]:
         (folder / "ini").chmod(0o644)  # the other user reads it
         folder.chmod(0o755)
         user = USER if os.geteuid() == 0 else None
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen([program, str(folder / "ini")], user=user, stdout=log, stderr=log)
-        try:
-            async with asyncio.timeout(30):
-                while not await _listens(port):
-                    assert process.poll() is None, (folder / "log").read_text()
-                    await asyncio.sleep(0.02)
+        command = [installed("pgbouncer", "pgbouncer"), str(folder / "ini")]
+        async with serving(command, port, folder / "log", user=user):
             yield f"postgresql://{place.username}@127.0.0.1:{port}{place.path}"
-        finally:
-            process.terminate()
-            await asyncio.to_thread(process.wait, 30)
-
-
-async def _listens(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    return True
 
 
 @asynccontextmanager

@@ -7,13 +7,13 @@ import json
 from tests.models.row import NOTHING, Row, Sent
 from tests.models.setup_errors import SETUP_ERRORS, SetupError
 from tests.models.table.responses import REASONING
-from utils.llm.setup_errors import SETUP_ROWS
+from utils.llm.setup_errors import SETUP_MARKERS
 from utils.llm.web_page import WEB_PAGE
 from utils.testing.strict.servers import Server, refusal
 from utils.testing.strict_provider import Fault
 
 _SIGN_IN = "<!doctype html><html><body><form action='/login'>Sign in</form></body></html>"
-_SENTENCES = {row.name: row.message for row in SETUP_ROWS}
+_SENTENCES = {row.name: row.message for row in SETUP_MARKERS}
 
 
 def sent(error: SetupError) -> Sent:

@@ -10,10 +10,12 @@ import pytest
 from agents.rag.retrieve.tools import build_tools
 from agents.rag.settings import RagSettings
 from multi_agents.platform_engineer.memory.tools import memory_tools
+from utils.context.tools import context_tools
 
 MAKERS: dict[str, Callable[[Any], Any]] = {
     "documents": lambda library: build_tools(library, RagSettings()),
     "memory": memory_tools,
+    "conversation": context_tools,
 }
 
 
@@ -22,4 +24,5 @@ def test_agents_of_one_process_share_what_their_tools_take_and_not_what_they_wor
     first, second = (MAKERS[maker](object()) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         assert one.args_schema is other.args_schema
+        assert one.tool_call_schema == other.tool_call_schema
         assert one.coroutine is not other.coroutine

@@ -32,7 +32,7 @@ from utils.errors import (
     OrphanedToolCall,
     RateLimited,
 )
-from utils.llm.classify import ROWS, classify, facts_of, matching_row
+from utils.llm.classify import MARKERS, classify, facts_of, matching_marker
 from utils.llm.factory import create_chat_model
 from utils.llm.overflow import OVERFLOWS
 from utils.settings import LLMSettings
@@ -240,7 +240,7 @@ def ask(model: BaseChatModel, *, text: str = "x", stream: bool = False) -> Calla
 
 
 def row_of(error: BaseException) -> str | None:
-    row = matching_row(facts_of(error))
+    row = matching_marker(facts_of(error))
     return row.name if row else None
 
 
@@ -254,7 +254,7 @@ def test_a_row_recognises_what_the_real_client_raises(case: Case, double: Strict
     assert failure is not None
     assert failure.__cause__ is error
     assert str(failure) == failure.message
-    assert failure.message in {row.message for row in ROWS}  # no word of the provider's
+    assert failure.message in {row.message for row in MARKERS}  # no word of the provider's
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.provider == OPENAI], ids=str)
@@ -349,7 +349,7 @@ def test_what_an_event_of_a_responses_stream_says_is_the_providers_failure(form,
 def test_every_row_has_a_test():
     sentences = {each.name for each in OVERFLOWS}  # tests/unit/llm/test_overflow.py
     known = {case.row for case in CASES} | {error.row for error in SETUP_ERRORS} | OWN | sentences
-    assert {row.name for row in ROWS} == known | {row for row, *_ in [*ANSWERED, *RAISED]}
+    assert {row.name for row in MARKERS} == known | {row for row, *_ in [*ANSWERED, *RAISED]}
 
 
 @pytest.fixture
@@ -585,7 +585,7 @@ def test_a_failure_of_ours_stays_as_it_is():
     assert classify(failure) is failure
 
 
-@pytest.mark.parametrize("sentence", sorted({row.message for row in ROWS}))
+@pytest.mark.parametrize("sentence", sorted({row.message for row in MARKERS}))
 def test_what_a_user_reads_of_a_models_failure_is_a_sentence_and_no_exception(sentence: str) -> None:
     assert re.fullmatch(r"[A-Z][^:]+\.", sentence), "a capital, words, a full stop"
     assert len(sentence.split()) >= 5

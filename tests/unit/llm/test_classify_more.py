@@ -25,7 +25,7 @@ from utils.errors import (
     RateLimited,
 )
 from utils.llm import classify as rows
-from utils.llm.classify import classify, facts_of, matching_row
+from utils.llm.classify import classify, facts_of, matching_marker
 from utils.settings import ModelProvider
 from utils.testing.strict_provider import Fault, FaultKind, StrictProvider
 
@@ -95,7 +95,7 @@ RAISED: list[tuple[str, Exception, type[ModelFailure]]] = [
 
 
 def row_of(error: BaseException) -> str | None:
-    row = matching_row(facts_of(error))
+    row = matching_marker(facts_of(error))
     return row.name if row else None
 
 

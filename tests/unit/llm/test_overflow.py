@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from utils.errors import ContentRefused, ContextOverflow, InvalidRequest, ModelFailure, RateLimited
-from utils.llm.classify import classify, facts_of, matching_row
+from utils.llm.classify import classify, facts_of, matching_marker
 from utils.llm.overflow import OVERFLOWS
 
 TOO_LONG: list[tuple[str, int, Any, int | None]] = [
@@ -235,7 +235,7 @@ def test_a_refusal_for_length_is_an_overflow_with_the_limit_that_it_names(
     row: str, status: int, said: Any, limit: int | None
 ) -> None:
     error = refusal(status, said)
-    found, failure = matching_row(facts_of(error)), classify(error)
+    found, failure = matching_marker(facts_of(error)), classify(error)
     assert found is not None
     assert found.name == row
     assert isinstance(failure, ContextOverflow)

@@ -21,7 +21,7 @@ from tests.unit.tasks.events import (
     task,
 )
 from utils.a2a_common.tasks.states import TERMINAL
-from utils.a2a_common.tasks.transitions import Applied, Refused, apply, begin, join_history
+from utils.a2a_common.tasks.transitions import Applied, Dropped, apply, begin, join_history
 from utils.errors import ProtocolViolation
 
 
@@ -39,12 +39,12 @@ def play(*events, head: Task | None = None):
 
 def test_a_terminal_status_is_the_last_event():
     _, results = play(task(), status(COMPLETED), status(FAILED), chunk("a", append=False), said("late"))
-    assert results[2:] == [Refused.SETTLED] * 3
+    assert results[2:] == [Dropped.SETTLED] * 3
 
 
 def test_an_interrupted_status_settles_the_turn_and_a_later_turn_goes_on():
     head, results = play(task(), status(ASKING, "which?"), status(WORKING))
-    assert results[-1] == Refused.SETTLED
+    assert results[-1] == Dropped.SETTLED
     assert head is not None
     head, results = play(status(WORKING), status(COMPLETED), head=head)
     assert head.status.state == COMPLETED
@@ -53,18 +53,18 @@ def test_an_interrupted_status_settles_the_turn_and_a_later_turn_goes_on():
 
 def test_a_turn_on_a_task_that_ended_takes_nothing():
     head, _ = play(task(), status(CANCELED))
-    assert play(status(WORKING), head=head)[1] == [Refused.SETTLED]
+    assert play(status(WORKING), head=head)[1] == [Dropped.SETTLED]
 
 
 def test_no_step_back_from_working_to_submitted():
     head, results = play(task(), status(WORKING), status(SUBMITTED))
-    assert results[-1] == Refused.STEP_BACK
+    assert results[-1] == Dropped.STEP_BACK
     assert head.status.state == WORKING
 
 
 def test_a_repeated_task_is_ignored():
     head, results = play(task(), status(WORKING), task(state=COMPLETED))
-    assert results[-1] == Refused.REPEATED
+    assert results[-1] == Dropped.REPEATED
     assert head.status.state == WORKING
 
 

@@ -15,7 +15,7 @@ from a2a.utils.errors import TaskNotCancelableError
 from utils.a2a_common.engine.job import Job, has_received, is_new, is_over, still_asks
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery, decoded
-from utils.a2a_common.engine.stage import Stage, Step
+from utils.a2a_common.engine.stage import Stage, Transition
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
@@ -195,7 +195,7 @@ class DistributedEngine(TurnEngine):
                 raise Overloaded(self._pace.retry_after(place.load.waiting))
             try:
                 if await self._store_alone(job):
-                    job.take(Step.STORE)
+                    job.take(Transition.STORE)
                     await place.take(job.resumed)
             finally:
                 if job.writer is not None:
@@ -258,7 +258,7 @@ class DistributedEngine(TurnEngine):
         if not job.resumed and is_new(job.task):
             job.task = None
         self._jobs[turn.task_id] = job
-        job.take(Step.STORE)
+        job.take(Transition.STORE)
         return job
 
     async def _run_opened(self, job: Job) -> None:
@@ -295,7 +295,7 @@ class DistributedEngine(TurnEngine):
             del self._jobs[job.turn.task_id]
         if job.writer is not None:
             job.writer.release()
-        job.take(Step.END)
+        job.take(Transition.END)
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
         """Cancel a task, whichever replica runs it."""

@@ -10,7 +10,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import UnsupportedOperationError
 
-from utils.a2a_common.engine.stage import OVER, Stage, Step, after
+from utils.a2a_common.engine.stage import OVER, Stage, Transition, after
 from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
@@ -47,14 +47,14 @@ class Job:
     accepted: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def take(self, step: Step) -> None:
-        """Bring it one step further.
+    def take(self, transition: Transition) -> None:
+        """Bring it to its next stage.
 
         Raises:
-            IllegalStep: The step cannot come now.
+            IllegalTransition: The transition cannot come now.
         """
-        self.stage = after(self.stage, step)
-        if step in (Step.STORE, Step.CLOSE):
+        self.stage = after(self.stage, transition)
+        if transition in (Transition.STORE, Transition.CLOSE):
             self.accepted.set()
         if self.over:
             self.ended.set()
@@ -63,9 +63,9 @@ class Job:
         """Its run begins.
 
         Raises:
-            IllegalStep: It may not begin any more, or has begun.
+            IllegalTransition: It may not begin any more, or has begun.
         """
-        self.take(Step.BEGIN)
+        self.take(Transition.BEGIN)
         self.work = work
 
     @property

@@ -14,7 +14,7 @@ from utils.a2a_common.engine.job import Job, still_asks
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery
-from utils.a2a_common.engine.stage import Stage, Step
+from utils.a2a_common.engine.stage import Stage, Transition
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
@@ -89,7 +89,7 @@ class LocalEngine(TurnEngine):
             except Fenced:  # another process has taken it meanwhile
                 writer.release()
                 continue
-            job.take(Step.STORE)
+            job.take(Transition.STORE)
             self._join(job)
         self._begin_next()
 
@@ -163,7 +163,7 @@ class LocalEngine(TurnEngine):
                 await self._remove_late(job)
             raise
         finally:
-            job.take(Step.CLOSE if job.over else Step.STORE)
+            job.take(Transition.CLOSE if job.over else Transition.STORE)
         self._begin(job)
 
     def _leave(self, job: Job) -> None:
@@ -191,5 +191,5 @@ class LocalEngine(TurnEngine):
         self._line.leave(job.turn.task_id)
         if job.writer is not None:
             job.writer.release()
-        job.take(Step.END)
+        job.take(Transition.END)
         self._begin_next()

@@ -1,4 +1,4 @@
-"""How far a turn is in this process, and which step may follow which. Pure."""
+"""How far a turn is in this process, and which transitions there are. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Stage(StrEnum):
     """Its row is removed, or left to whoever goes on with it."""
 
 
-class Step(StrEnum):
+class Transition(StrEnum):
     """What brings a turn from one stage to the next."""
 
     STORE = "store"
@@ -40,15 +40,15 @@ class Step(StrEnum):
     """Its row was seen to."""
 
 
-STEPS: Mapping[Step, Mapping[Stage, Stage]] = {
-    Step.STORE: {
+TRANSITIONS: Mapping[Transition, Mapping[Stage, Stage]] = {
+    Transition.STORE: {
         Stage.NEW: Stage.STORED,
         Stage.HALTED: Stage.HALTED,
     },
-    Step.BEGIN: {
+    Transition.BEGIN: {
         Stage.STORED: Stage.RUNNING,
     },
-    Step.STOP: {
+    Transition.STOP: {
         Stage.NEW: Stage.HALTED,
         Stage.STORED: Stage.HALTED,
         Stage.HALTED: Stage.HALTED,
@@ -57,34 +57,34 @@ STEPS: Mapping[Step, Mapping[Stage, Stage]] = {
         Stage.ENDED: Stage.ENDED,
         Stage.CLOSED: Stage.CLOSED,
     },
-    Step.END: {
+    Transition.END: {
         Stage.NEW: Stage.ENDED,
         Stage.HALTED: Stage.ENDED,
         Stage.RUNNING: Stage.ENDED,
         Stage.STOPPING: Stage.ENDED,
     },
-    Step.CLOSE: {
+    Transition.CLOSE: {
         Stage.ENDED: Stage.CLOSED,
         Stage.CLOSED: Stage.CLOSED,
     },
 }
-"""The legal steps: for each step the stages that it may come in, and what it makes of them."""
+"""The legal transitions: for each transition the stages that it may come in, and what it makes of them."""
 
 OVER = frozenset({Stage.ENDED, Stage.CLOSED})
 """Stages of a turn of which nothing runs or waits in this process any more."""
 
 
-class IllegalStep(RuntimeError):
-    """A step that cannot come in this stage: a fault of the engine."""
+class IllegalTransition(RuntimeError):
+    """A transition that cannot come in this stage: a fault of the engine."""
 
 
-def after(stage: Stage, step: Step) -> Stage:
-    """The stage after a step.
+def after(stage: Stage, transition: Transition) -> Stage:
+    """The stage after a transition.
 
     Raises:
-        IllegalStep: The step cannot come now.
+        IllegalTransition: The transition cannot come now.
     """
     try:
-        return STEPS[step][stage]
+        return TRANSITIONS[transition][stage]
     except KeyError:
-        raise IllegalStep(f"A turn that is {stage} cannot take the step {step}.") from None
+        raise IllegalTransition(f"A turn that is {stage} cannot take the transition {transition}.") from None

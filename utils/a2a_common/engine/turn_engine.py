@@ -19,7 +19,7 @@ from utils.a2a_common.engine.job import Job, check_asks, check_open, has_receive
 from utils.a2a_common.engine.line import Pace
 from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.removal import RunRemoval
-from utils.a2a_common.engine.stage import Stage, Step
+from utils.a2a_common.engine.stage import Stage, Transition
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import (
     RESTART_SECONDS,
@@ -230,7 +230,7 @@ class TurnEngine(ABC):
 
     async def _put_one_off(self, job: Job) -> None:
         """Keep a turn for the next process, or fail it."""
-        job.take(Step.STOP)
+        job.take(Transition.STOP)
         await job.accepted.wait()
         if job.over:
             return
@@ -311,7 +311,7 @@ class TurnEngine(ABC):
             await self._remove_late(job)
         elif job.attempts and in_order:
             await self._count_attempts(job, 0)
-        job.take(Step.CLOSE)
+        job.take(Transition.CLOSE)
 
     async def _remove_late(self, job: Job) -> None:
         """Remove the row of a turn that another process has ended: a process that stalled may have stored it after that."""
@@ -333,7 +333,7 @@ class TurnEngine(ABC):
 
     async def _stop(self, job: Job, call: ServerCallContext) -> bool:
         """Cancel a turn that waits or runs; `False` if the task did not end, because it had asked its user in the meantime."""
-        job.take(Step.STOP)
+        job.take(Transition.STOP)
         await job.accepted.wait()
         if job.over:
             return False

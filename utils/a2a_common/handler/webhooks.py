@@ -29,7 +29,7 @@ MOST_WEBHOOKS = 20
 """Webhooks of one task: a request to each goes out with every event."""
 
 
-class PushConfigs(Protocol):
+class PushConfigStore(Protocol):
     """Stores the webhooks of tasks. Each belongs to the owner of its task."""
 
     async def put(
@@ -71,7 +71,7 @@ class Webhooks:
         url_rule: Which URLs may be called.
     """
 
-    def __init__(self, log: TaskLog, configs: PushConfigs, pushes: Pushes, url_rule: UrlRule) -> None:
+    def __init__(self, log: TaskLog, configs: PushConfigStore, pushes: Pushes, url_rule: UrlRule) -> None:
         self._log = log
         self._configs = configs
         self._pushes = pushes

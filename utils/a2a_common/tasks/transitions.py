@@ -71,7 +71,7 @@ class Applied:
     settles: bool = False
 
 
-class Refused(StrEnum):
+class Dropped(StrEnum):
     """Why an event is dropped. None of these is an error of an executor that was stopped or that answers late."""
 
     SETTLED = "settled"
@@ -89,7 +89,7 @@ def begin(task_id: str, head: Task | None) -> TurnProgress:
     return TurnProgress(task_id, settled=ended, open=not ended, artifacts=known)
 
 
-def apply(progress: TurnProgress, head: Task | None, event: Event, now: float) -> Applied | Refused:
+def apply(progress: TurnProgress, head: Task | None, event: Event, now: float) -> Applied | Dropped:
     """Apply an event to a task.
 
     `head` is changed in place by an event that leaves the turn open; one that settles it makes a new head, since
@@ -108,12 +108,12 @@ def apply(progress: TurnProgress, head: Task | None, event: Event, now: float) -
     if complaint is not None:
         raise ProtocolViolation(f"The agent gave no valid answer: it {complaint}.")
     if not progress.open:
-        return Refused.SETTLED
+        return Dropped.SETTLED
     if isinstance(event, Message):
         return _message(progress, head, event)
     _check_task_id(progress, event)
     if isinstance(event, Task):
-        return Refused.REPEATED if head is not None else _task(progress, event, now)
+        return Dropped.REPEATED if head is not None else _task(progress, event, now)
     if head is None:
         raise ProtocolViolation("The agent gave no valid answer: its events came before their task.")
     if isinstance(event, TaskStatusUpdateEvent):
@@ -178,10 +178,10 @@ def _task(progress: TurnProgress, event: Task, now: float) -> Applied:
 
 def _status(
     progress: TurnProgress, head: Task, event: TaskStatusUpdateEvent, now: float
-) -> Applied | Refused:
+) -> Applied | Dropped:
     before, state = head.status.state, event.status.state
     if before == TaskState.TASK_STATE_WORKING and state == TaskState.TASK_STATE_SUBMITTED:
-        return Refused.STEP_BACK
+        return Dropped.STEP_BACK
     copy = TaskStatusUpdateEvent()
     copy.CopyFrom(event)
     _stamp(copy.status, now)

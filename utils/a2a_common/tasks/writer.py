@@ -24,7 +24,7 @@ from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
 from utils.a2a_common.tasks.live import Cut, LiveLog
 from utils.a2a_common.tasks.statuses import NOT_STORED, copy_of, storage_end
 from utils.a2a_common.tasks.stored_form import record_of, row_of
-from utils.a2a_common.tasks.transitions import Applied, Refused, apply, begin, join_history, replay
+from utils.a2a_common.tasks.transitions import Applied, Dropped, apply, begin, join_history, replay
 from utils.a2a_common.tasks.unwritten_ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Record, Row, TaskLogStore, Write
@@ -122,7 +122,7 @@ class TaskWriter:
         async with self._lock:
             await self._seen()
             applied = apply(self._progress, self.head, event, self._around.clock())
-            if isinstance(applied, Refused):
+            if isinstance(applied, Dropped):
                 return False
             self._progress, self.head = applied.progress, applied.head
             item = self._add(applied)
