@@ -131,6 +131,13 @@ class DocumentIndex(Protocol):
             RetrievalFailed: The index is missing, damaged or cannot be reached.
         """
 
+    async def mended(self, query: str) -> str:
+        """The query with each word that no passage has, and that is one typing error from a word of them, read as that word.
+
+        Raises:
+            RetrievalFailed: The index is missing, damaged or cannot be reached.
+        """
+
     async def find_text(self, source: str) -> Text | None:
         """The document or section that `source` names: `docs/a.md`, `docs/a.md#anchor`, `a.md` or a title.
 

@@ -108,6 +108,10 @@ class EmbeddedIndex:
             self._searcher.search, query, limit, model=model, vectors=vectors, words=words
         )
 
+    async def mended(self, query: str) -> str:
+        """The query with its typing errors mended."""
+        return await asyncio.to_thread(self._searcher.mended, query)
+
     async def find_text(self, source: str) -> Text | None:
         """The document or section of that name."""
         return await asyncio.to_thread(find_text, self.path, source)

@@ -22,6 +22,8 @@ from agents.rag.index.ranking import (
     rank,
 )
 from agents.rag.index.vectors import VectorCache
+from agents.rag.index.vocabulary import Vocabulary, vocabulary_of
+from utils.messages.typing_errors import plain_words
 
 if TYPE_CHECKING:
     from agents.rag.index.vectors import Vector
@@ -33,6 +35,7 @@ class Searcher:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._vectors = VectorCache()
+        self._vocabulary = Vocabulary()
 
     def search(
         self,
@@ -54,6 +57,24 @@ class Searcher:
             rows = _rows(connection, ranking.ids)
         return choose(rows, ranking, query, limit)
 
+    def mended(self, query: str) -> str:
+        """The query with its typing errors mended; `DocumentIndex.mended` says more.
+
+        Raises:
+            RetrievalFailed: The index is missing or damaged.
+        """
+        with retrieval_errors(self._path, "searched"), schema.connect(self._path) as connection:
+            strange = [word for word in plain_words(query) if not _has(connection, word)]
+            return self._words_of(connection).read(query, strange) if strange else query
+
+    def _words_of(self, connection: sqlite3.Connection) -> Vocabulary:
+        """The words of the passages, read again when the index has changed."""
+        generation = int(connection.execute("SELECT generation FROM state").fetchone()[0])
+        if self._vocabulary.generation != generation:
+            rows = connection.execute("SELECT heading || ' ' || body FROM chunks")
+            self._vocabulary = vocabulary_of(generation, (row[0] for row in rows))
+        return self._vocabulary
+
     def _rank(
         self, connection: sqlite3.Connection, query: str, model: str, vectors: Sequence[Vector]
     ) -> Ranking:
@@ -63,6 +84,14 @@ class Searcher:
         questions = _questions(connection, words.keys() | cosines.keys())
         behind = answering(questions, cosines)
         return rank(words, nearest([cosines, *(each.of(behind) for each in every)]), questions)
+
+
+def _has(connection: sqlite3.Connection, word: str) -> bool:
+    """Whether any passage has a word, in any of its forms."""
+    return (
+        connection.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (f'"{word}"',)).fetchone()
+        is not None
+    )
 
 
 def _questions(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int, Question]:

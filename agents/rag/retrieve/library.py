@@ -65,17 +65,19 @@ class Library:
         """The best passages for a query, most relevant first.
 
         Where the query asks several things, each is searched for too: a passage that was found for it has its words, with
-        the passage's score for them, under `parts` in its metadata. The best two sections come whole, in place of their passages.
+        the passage's score for them, under `parts` in its metadata. The best two sections come whole, in place of their passages. A word
+        that no passage has, and that is one typing error from a word of them, is searched for as that word.
 
         Raises:
             RetrievalFailed: The index cannot be searched.
         """
         query = aimed(query)
         parts = questions(query)
-        whole, own, remark = await self._vectors(query, parts)
-        rankings = {"": await self._find(query, whole, limit)}
-        for part, vectors in zip(parts, own, strict=True):
-            rankings[part] = await self._find(part, vectors, limit)
+        read, *read_parts = [await self._index.mended(text) for text in (query, *parts)]
+        whole, own, remark = await self._vectors(read, read_parts)
+        rankings = {"": await self._find(read, whole, limit)}
+        for part, words, vectors in zip(parts, read_parts, own, strict=True):
+            rankings[part] = await self._find(words, vectors, limit)
         articles = await self._with_whole_sections(_articles(rankings, limit))
         remarks = [] if articles else ["No passage in the documents matches."]
         note = " ".join(filter(None, [*remarks, remark, self._missing()]))

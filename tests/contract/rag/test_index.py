@@ -203,3 +203,16 @@ async def test_an_ingestion_that_ended_midway_goes_on_where_it_was(
     summary = await Ingester(index, RagSettings(), again).ingest(targets)
     assert (summary.unchanged, summary.added, len(again.embedded)) == (2, 0, 1)
     assert sorted(await found(index, "fruit", WordEmbedder())) == ["Fruit of a.", "Fruit of b."]
+
+
+async def test_a_word_that_no_passage_has_is_read_as_the_one_that_was_meant(index: DocumentIndex) -> None:
+    assert await index.mended("any bakup?") == "any bakup?"
+    await put(index, "# Notes\n\nBackups are kept. Where should logs go?\n")
+    await index.publish()
+    assert (
+        await index.mended("where should a Backpus of bananas go?") == "where should a backups of bananas go?"
+    )
+    assert await index.mended("backup, notes/bakcups.md") == "backup, notes/bakcups.md"
+    await put(index, "# Fruit\n\nBananas.\n", location="/b", source="b.md")
+    await index.publish()
+    assert await index.mended("banannas") == "bananas"

@@ -167,3 +167,14 @@ async def test_a_document_too_long_for_one_answer_names_its_sections(
     assert len(record.item["text"]) == 100_000
     assert record.item["sections"] == ["big.md#one", "big.md#two"]
     assert str(record.note).startswith("The first 100,000 of 120,")
+
+
+async def test_a_question_with_a_typing_error_finds_by_words_and_by_meaning_what_was_meant(
+    ingester: Ingester, store: Store, notes: Path, embedder: WordEmbedder
+) -> None:
+    await ingester.ingest([str(notes)])
+    for asked in ("bannanas", "apples are red? and where are bannanas?"):
+        for each in (embedder, None):
+            found = await Library(EmbeddedIndex(store.path), each).search(asked, 5)
+            assert "notes/beta.md" in [article.metadata["source"] for article in found.articles]
+    assert any("bannanas" in part for a in found.articles for part in a.metadata.get("parts", ()))

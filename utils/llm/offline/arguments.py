@@ -188,6 +188,8 @@ def _free_text(slot: Slot) -> str | None:
 
 def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
+    if tool.is_library and not FORMS["passages"].search(text):
+        return None  # a number is a part of the question: "what do I do when clients get 503?"
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
     counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None

@@ -82,8 +82,8 @@ def route(
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = next((tool for tool in reading if tool.is_library), None)
-    own = FORMS["own_documents"].search(clause) and entities.repository(links_in_words(clause)) is None
-    if library and repositories and own:
+    own = FORMS["own_documents"].search(clause) or kinds.get(RequestKind.DOCUMENTS, 0.0) >= SURELY
+    if library and repositories and own and entities.repository(links_in_words(clause)) is None:
         return Route(library, 1.0)
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):

@@ -5,34 +5,29 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import lru_cache
 
 from utils.llm.offline.grammar import LEXICON, WORDS, pattern
+from utils.messages.typing_errors import mended, nearest
 
 _WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
 _SHORT_FORMS: dict[str, str] = LEXICON["short"]
 _SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)")
 _TRADE = tuple(LEXICON["words"]["trade"].split())
-_LONG = re.compile(r"(?<![\w/.@#-])[A-Za-z]{4,}(?![\w/@-])")
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
-ALIKE = 0.85
-"""Share of its letters by which a word is a slip of the pen for a word of the trade."""
 
 
 def spelled_out(text: str) -> str:
     """Names of the trade in their usual words, by which tools are found: "PRs" becomes "pull requests", and so does "pull reqests"."""
     text = _SHORT.sub(lambda match: _SHORT_FORMS[match[1].lower()], text)
-    return _LONG.sub(lambda match: _trade_word(match[0].lower()) or match[0], text)
+    return mended(text, _trade_word)
 
 
 @lru_cache(maxsize=4096)
 def _trade_word(word: str) -> str | None:
     """The word of the trade that a word was meant to be."""
-    if any(stem(word) == stem(right) for right in _TRADE):
-        return None
-    return next((right for right in get_close_matches(word, _TRADE, 1, ALIKE) if right[0] == word[0]), None)
+    return None if stem(word) in map(stem, _TRADE) else nearest(word, _TRADE)
 
 
 def words(text: str) -> list[str]:

@@ -159,6 +159,10 @@ class PostgresIndex:
         """The best passages for a query."""
         return await self._searcher.search(query, limit, model=model, vectors=vectors, words=words)
 
+    async def mended(self, query: str) -> str:
+        """The query with its typing errors mended."""
+        return await self._searcher.mended(query)
+
     async def find_text(self, source: str) -> Text | None:
         """The document or section of that name."""
         with retrieval_errors("read"):

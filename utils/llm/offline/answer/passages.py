@@ -18,6 +18,7 @@ from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, is_foreign, overlap
 from utils.messages.results import Article, Articles
 from utils.messages.sentences import aimed, orders, questions, sentences
+from utils.messages.typing_errors import mended_by
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -106,7 +107,7 @@ class Section:
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
-    question = aimed(question)
+    question = mended_by(aimed(question), (f"{_place(each)} {each.content}" for each in found.articles))
     sections = _sections(question, found.articles[:READ], similarity)
     about = bool(sections) and _about(question, sections[0], similarity)
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
