@@ -247,6 +247,10 @@ def _runs(request: Request) -> Response:
     runs = _all_runs()
     status = request.query_params.get("status")
     kept = [run for run in runs if status in (None, run["status"], run["conclusion"])]
+    if created := request.query_params.get("created"):
+        since, _, until = created.partition("..")
+        kept = [run for run in kept if (since == "*" or run["created_at"] >= since)]
+        kept = [run for run in kept if (until == "*" or run["created_at"] <= until)]
     if commit := request.query_params.get("head_sha"):
         kept = [run | {"head_sha": commit} for run in kept]
     return _page(request, kept, "workflow_runs")

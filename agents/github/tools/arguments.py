@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
@@ -19,6 +20,7 @@ _WHICH = {
     "labels",
     "since",
     "until",
+    "dated",
     "sort",
     "direction",
     "limit",
@@ -27,6 +29,7 @@ _WHICH = {
     "include_links",
     "first_line",
 }
+_DATES = {"opened": "created_at", "closed": "closed_at", "merged": "merged_at"}
 TOLD = frozenset(_WHERE | _WHICH)
 """Arguments that mean the same in every tool: `prompts/system.md` explains them."""
 
@@ -82,6 +85,34 @@ class Linked(BaseModel):
     """Rows whose addresses are left out unless they are asked for: a hundred of them take two thousand tokens."""
 
     include_links: bool = Field(False, description="Include the address of each row.")
+
+
+class Within(BaseModel):
+    """A period that what is listed is from; either end may be open."""
+
+    since: Moment | None = Field(None, description="From then on.")
+    until: Moment | None = Field(None, description="Up to then.")
+
+    def has(self, moment: object) -> bool:
+        """Whether a time of GitHub's lies within; what has no such time lies in no period that is bounded."""
+        if self.since is None and self.until is None:
+            return True
+        if not isinstance(moment, str) or not moment:
+            return False
+        return (self.since or moment) <= moment <= (self.until or moment)
+
+
+class Changing(Within):
+    """The period of what is opened, changed and closed."""
+
+    dated: Literal["opened", "changed"] | None = Field(
+        None,
+        description="What since and until mean; when omitted the end of closed and merged ones, else the last change.",
+    )
+
+    def moment(self, row: Mapping[str, object], state: str) -> object:
+        """The time of a row that `since` and `until` mean."""
+        return row.get(_DATES.get(self.dated or state, "updated_at"))
 
 
 class Paged(BaseModel):

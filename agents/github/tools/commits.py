@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import Moment, Paged, RepositoryArguments
+from agents.github.tools.arguments import Paged, RepositoryArguments, Within
 from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, day, field, login, one_line, rows_of, text
@@ -28,14 +28,12 @@ _NEWEST = "HEAD"
 """GitHub's name for the newest commit of the default branch."""
 
 
-class ListCommits(RepositoryArguments, Paged):
+class ListCommits(RepositoryArguments, Paged, Within):
     """Which commits to list."""
 
     branch: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
     path: str | None = Field(None, description="File or folder.")
     author: str | None = Field(None, description="User or e-mail address.")
-    since: Moment | None = Field(None, description="After.")
-    until: Moment | None = Field(None, description="Before.")
 
 
 class GetCommit(RepositoryArguments):

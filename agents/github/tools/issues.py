@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import LimitArgument, Linked, Moment, PageArgument, RepositoryArguments
+from agents.github.tools.arguments import Changing, LimitArgument, Linked, PageArgument, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
@@ -21,14 +21,13 @@ _COMMENT = 1_000
 """Characters kept of one comment."""
 
 
-class ListIssues(RepositoryArguments, Linked):
+class ListIssues(RepositoryArguments, Linked, Changing):
     """Which issues to list."""
 
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
     labels: list[str] = Field(default_factory=list, description="With all of these.")
     author: str | None = Field(None, description="Opened by this user.")
     assignee: str | None = Field(None, description="A user, none or *.")
-    since: Moment | None = Field(None, description="Changed since.")
     sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
     limit: LimitArgument = 100
@@ -54,7 +53,9 @@ async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
         "sort": args.sort,
         "direction": args.direction,
     }
-    return await list_of_repository(github, args, "issues", "issues", row=_row, params=params, keep=_is_issue)
+    return await list_of_repository(
+        github, args, "issues", "issues", row=_row, params=params, keep=lambda raw: _is_wanted(raw, args)
+    )
 
 
 async def get_issue(github: GitHubClient, args: GetIssue) -> Record:
@@ -79,8 +80,9 @@ async def get_issue(github: GitHubClient, args: GetIssue) -> Record:
     return Record(kind="issue", item=item, note=note, source=text(raw.get("html_url")))
 
 
-def _is_issue(raw: Row) -> bool:
-    return raw.get("pull_request") is None
+def _is_wanted(raw: Row, args: ListIssues) -> bool:
+    """Whether a row is an issue of the period; GitHub's own `since` is of the last change."""
+    return raw.get("pull_request") is None and args.has(args.moment(raw, args.state))
 
 
 def _row(raw: Row) -> Row:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import LimitArgument, Linked, Moment, PageArgument, RepositoryArguments
+from agents.github.tools.arguments import Changing, LimitArgument, Linked, PageArgument, RepositoryArguments
 from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
@@ -26,7 +26,7 @@ _COMMENTS = 20
 _FILES = 100
 
 
-class ListPullRequests(RepositoryArguments, Linked):
+class ListPullRequests(RepositoryArguments, Linked, Changing):
     """Which pull requests to list."""
 
     state: Literal["open", "closed", "merged", "all"] = Field(
@@ -35,7 +35,6 @@ class ListPullRequests(RepositoryArguments, Linked):
     author: str | None = Field(None, description="Opened by this user.")
     labels: list[str] = Field(default_factory=list, description="With all of these.")
     draft: bool | None = Field(None, description="Only drafts, or none.")
-    since: Moment | None = Field(None, description="Changed, or merged, since.")
     base: str | None = Field(None, description="Into this branch.")
     sort: Literal["created", "updated", "popularity", "long-running"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
@@ -54,7 +53,8 @@ async def list_pull_requests(github: GitHubClient, args: ListPullRequests) -> It
     """List one page."""
     state = "closed" if args.state == "merged" else args.state
     params = {"state": state, "base": args.base, "sort": args.sort, "direction": args.direction}
-    filtered = args.state == "merged" or args.author or args.labels or args.since or args.draft is not None
+    bounded = args.since or args.until
+    filtered = args.state == "merged" or args.author or args.labels or bounded or args.draft is not None
     keep = (lambda raw: _is_wanted(raw, args)) if filtered else None
     return await list_of_repository(
         github, args, "pull requests", "pulls", row=_row, params=params, keep=keep
@@ -64,13 +64,12 @@ async def list_pull_requests(github: GitHubClient, args: ListPullRequests) -> It
 def _is_wanted(raw: Row, args: ListPullRequests) -> bool:
     """Whether a row meets the conditions that GitHub's own list does not know."""
     merged = args.state == "merged"
-    moment = text(raw.get("merged_at" if merged else "updated_at")) or ""
     return (
         (not merged or bool(raw.get("merged_at")))
         and (args.author is None or (login(raw.get("user")) or "").lower() == args.author.lower())
         and {label.lower() for label in args.labels} <= {name.lower() for name in names(raw.get("labels"))}
         and args.draft in (None, bool(raw.get("draft")))
-        and (args.since is None or moment >= args.since)
+        and args.has(args.moment(raw, args.state))
     )
 
 

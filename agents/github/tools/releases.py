@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.github.client import GitHubClient, Row
-from agents.github.tools.arguments import LimitArgument, Paged, RepositoryArguments
+from agents.github.tools.arguments import LimitArgument, Paged, RepositoryArguments, Within
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, day, login, names, text
 from agents.github.tools.spec import ToolSpec
@@ -13,7 +13,7 @@ _NOTES = 600
 """Characters kept of a release's notes."""
 
 
-class ListReleases(RepositoryArguments, Paged):
+class ListReleases(RepositoryArguments, Paged, Within):
     """Which releases to list."""
 
     limit: LimitArgument = 10
@@ -21,7 +21,8 @@ class ListReleases(RepositoryArguments, Paged):
 
 async def list_releases(github: GitHubClient, args: ListReleases) -> Items:
     """List one page, the newest first."""
-    return await list_of_repository(github, args, "releases", "releases", row=_row)
+    keep = (lambda raw: args.has(raw.get("published_at"))) if args.since or args.until else None
+    return await list_of_repository(github, args, "releases", "releases", row=_row, keep=keep)
 
 
 def _row(raw: Row) -> Row:
@@ -40,7 +41,7 @@ def _row(raw: Row) -> Row:
 
 LIST_RELEASES = ToolSpec(
     name="list_releases",
-    description="List the releases of a repository with their notes.",
+    description="List the releases of a repository with their notes, by date.",
     arguments=ListReleases,
     run=list_releases,
     examples=(

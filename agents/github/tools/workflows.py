@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import Linked, Paged, RepositoryArguments
+from agents.github.tools.arguments import Linked, Paged, RepositoryArguments, Within
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import field, login, one_line, rows_of, text
 from agents.github.tools.spec import ToolSpec
@@ -20,7 +20,7 @@ FAILED = frozenset({"failure", "timed_out", "startup_failure"})
 _JOBS = 100
 
 
-class ListWorkflowRuns(RepositoryArguments, Linked, Paged):
+class ListWorkflowRuns(RepositoryArguments, Linked, Paged, Within):
     """Which runs to list."""
 
     status: (
@@ -38,7 +38,8 @@ class GetWorkflowRun(RepositoryArguments):
 
 async def list_workflow_runs(github: GitHubClient, args: ListWorkflowRuns) -> Items:
     """List one page, the newest first."""
-    params = {"status": args.status, "branch": args.branch, "event": args.event}
+    created = f"{args.since or '*'}..{args.until or '*'}" if args.since or args.until else None
+    params = {"status": args.status, "branch": args.branch, "event": args.event, "created": created}
     return await list_of_repository(
         github, args, "workflow runs", "actions/runs", row=_row, params=params, key="workflow_runs"
     )
@@ -94,7 +95,7 @@ def _job(raw: Row) -> str:
 
 LIST_WORKFLOW_RUNS = ToolSpec(
     name="list_workflow_runs",
-    description="List the workflow runs of a repository, by status, branch or event.",
+    description="List the workflow runs of a repository, by status, branch, event or date.",
     arguments=ListWorkflowRuns,
     run=list_workflow_runs,
     examples=(

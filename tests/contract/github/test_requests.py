@@ -35,6 +35,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 "labels": ["bug"],
                 "draft": False,
                 "since": "2026-01-01",
+                "until": "2026-02-01",
+                "dated": "opened",
                 "base": "master",
                 "sort": sort,
                 "include_links": True,
@@ -58,6 +60,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 "direction": "asc",
                 "assignee": "octocat",
                 "since": "2026-01-01",
+                "until": "2026-02-01",
+                "dated": "opened",
                 "sort": sort,
                 "include_links": True,
                 "limit": 7,
@@ -89,7 +93,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get_file", {**REPO, "path": "big.log", "ref": "main", "first_line": 2, "limit": 2}),
     ("list_directory", {**REPO, "path": "docs", "ref": "main"}),
     ("search_code", {"query": "addClass", "owner": "jquery", "repo": "jquery", "limit": 3, "page": 2}),
-    ("list_releases", {**REPO, "limit": 3, "page": 2}),
+    ("list_releases", {**REPO, "since": "2013-01-01", "until": "2014-01-01", "limit": 3, "page": 2}),
     *(
         (
             "list_workflow_runs",
@@ -98,6 +102,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 "status": status,
                 "branch": "main",
                 "event": "push",
+                "since": "2020-01-01",
+                "until": "2020-02-01",
                 "limit": 3,
                 "page": 2,
                 "include_links": True,
@@ -147,7 +153,10 @@ def wrong(name: str, value: str, known: dict[str, dict[str, Any]]) -> str | None
     if shape.get("type") == "integer" and not value.isdecimal():
         return f"{name}={value} is no number"
     if shape.get("format") == "date-time":
-        datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
+        for end in (
+            value.split("..") if name == "created" else [value]
+        ):  # GitHub takes a range, as its search does
+            datetime.strptime(end, "%Y-%m-%dT%H:%M:%SZ")
     return None
 
 

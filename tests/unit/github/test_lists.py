@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from pydantic import ValidationError
+from starlette.responses import JSONResponse
 
 from agents.github.testing.data import UNICODE_TITLE, example
 from agents.github.tools import build_tools
@@ -250,6 +251,11 @@ async def test_merged_pull_requests_are_those_that_were_merged(call):
         ({"draft": True}, lambda row: row["state"] == "draft"),
         ({"draft": False}, lambda row: row["state"] == "open"),
         ({"since": "2026-01-03"}, lambda row: row["updated"] >= "2026-01-03"),
+        ({"until": "2026-01-02T23:59:59"}, lambda row: row["updated"] < "2026-01-03"),
+        (
+            {"since": "2026-01-02", "until": "2026-01-02T23:59:59", "dated": "opened"},
+            lambda row: row["created"] == "2026-01-02",
+        ),
         ({"labels": ["BUG"]}, lambda row: "bug" in row["labels"]),
         ({"labels": ["no such label"]}, lambda row: False),
     ],
@@ -260,6 +266,34 @@ async def test_conditions_that_githubs_list_of_pull_requests_lacks_are_met_all_t
     every = await call("list_pull_requests", **REPO)
     found = await call("list_pull_requests", **REPO, **condition)
     assert [row["number"] for row in found.items] == [row["number"] for row in every.items if kept(row)]
+
+
+@pytest.mark.parametrize(
+    "tool, state, path, end",
+    [
+        ("list_issues", "closed", "issues", "closed_at"),
+        ("list_pull_requests", "merged", "pulls", "merged_at"),
+    ],
+)
+async def test_the_time_of_what_has_ended_is_when_it_ended(elsewhere, tool, state, path, end):
+    changed: dict[str, object] = {"updated_at": "2026-03-01T00:00:00Z", "created_at": "2025-01-01T00:00:00Z"}
+    rows = [changed | {"number": n, end: f"2026-0{n}-15T00:00:00Z"} for n in (1, 2, 3)]
+    call = elsewhere({path: lambda: JSONResponse(rows)})
+    found = await call(tool, **REPO, state=state, since="2026-02-01", until="2026-02-28")
+    assert [row["number"] for row in found.items] == [2]
+
+
+@pytest.mark.parametrize(
+    "tool, period, count",
+    [
+        ("list_workflow_runs", {"since": "2020-01-01", "until": "2020-02-01"}, 2),
+        ("list_workflow_runs", {"since": "2020-02-01"}, 0),
+        ("list_releases", {"since": "2013-02-27", "until": "2013-02-28"}, 10),
+        ("list_releases", {"until": "2013-02-26"}, 0),
+    ],
+)
+async def test_runs_and_releases_of_a_period_are_listed(call, tool, period, count):
+    assert len((await call(tool, **REPO, **period)).items) == count
 
 
 async def test_issues_are_listed_by_author_and_in_the_order_asked_for(call):

@@ -16,7 +16,7 @@ from agents.github.tools.arguments import TOLD
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 
-MOST_CHARACTERS = 9_000
+MOST_CHARACTERS = 9_600
 
 
 @pytest.fixture

@@ -219,10 +219,18 @@ def test_something_said_in_a_comment_is_a_change(chat):
 @pytest.mark.parametrize("age", ["older than two weeks", "older than 3 days", "newer than a month"])
 def test_an_age_that_no_argument_takes_is_named(chat, age):
     github = chat.bind_tools(tools_of("github"))
-    shown = _answer(
-        github, f"issues of acme/rocket that are {age}", "issues", [{"number": 1, "title": "One"}]
-    )
+    shown = _answer(github, f"tags of acme/rocket that are {age}", "tags", [{"name": "v1"}])
     assert age in shown.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "age, end",
+    [("older than two weeks", "until"), ("older than 3 days", "until"), ("newer than a month", "since")],
+)
+def test_an_age_is_a_time_up_to_which_or_since_which_something_was_opened(chat, age, end):
+    [(_, arguments)] = _calls(chat, "github", f"issues of acme/rocket that are {age}")
+    assert {"since", "until", "dated"} & arguments.keys() == {end, "dated"}
+    assert arguments["dated"] == "opened"
 
 
 def test_a_weekday_that_is_applied_is_not_named_as_left_out(chat):

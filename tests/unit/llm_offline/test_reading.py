@@ -144,6 +144,28 @@ def test_dates_count_from_the_given_clock(text, since):
     assert found.date().isoformat() == since
 
 
+@pytest.mark.parametrize(
+    "text, since, until",
+    [
+        ("in October", "2025-10-01", "2025-10-31"),
+        ("between 2026-01-05 and 2026-01-31", "2026-01-05", "2026-01-31"),
+        ("from January to February", "2026-01-01", "2026-02-28"),
+        ("yesterday", "2026-03-17", "2026-03-17"),
+        ("last month", "2026-02-01", "2026-02-28"),
+        ("on Monday", "2026-03-16", "2026-03-16"),
+        ("before March", None, "2026-03-01"),
+        ("open for more than two weeks", None, "2026-03-04"),
+        ("30 days old or older", None, "2026-02-16"),
+        ("in the last month", "2026-02-16", None),
+        ("from 2024 on", "2024-01-01", None),
+        ("in the first week of March", None, None),
+    ],
+)
+def test_a_time_begins_and_ends_where_the_words_say(text, since, until):
+    found = period(text, NOW)
+    assert tuple(each and each.date().isoformat() for each in found) == (since, until)
+
+
 def test_no_date_is_no_date_and_nonsense_is_not_one():
     assert period("the label bug, I want to hand them out on Monday", NOW) == (None, None)
     assert period("I want to see what was closed on Monday", NOW).since is not None

@@ -19,6 +19,7 @@ from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
 
 _MEANS: dict[str, list[str]] = LEXICON["values"]
+_TIMES = NAMES["since"] | NAMES["until"] | NAMES["dated"]
 _WEAK = frozenset({"all", "any", "none"})
 """Values whose words say other things as well; they count only when no other value does."""
 
@@ -87,6 +88,8 @@ def fill(
     """
     arguments: dict[str, Any] = {}
     known, reading, part = known or {}, links_in_words(said), ""
+    if any(period(reading, now)):  # "and in May?" takes the place of the time before
+        known = {name: value for name, value in known.items() if name not in _TIMES}
     for parameter in tool.parameters:
         name, free = parameter.name, parameter.name in NAMES["free_text"]
         value = _value(Slot(parameter, tool, said if free or name in NAMES["delegating"] else reading, now))
@@ -149,6 +152,7 @@ def _value(slot: Slot) -> Any:
     if parameter.choices:
         if parameter.name in NAMES["state"]:
             text = FORMS["placed_state"].sub(" ", text)  # "the most recently opened issue" may be closed
+            text = FORMS["made"].sub(" ", text) if any(period(text, slot.now)) else text
         ordered = parameter.name in NAMES["order"]
         text = spelled_out(text)
         return choice(FORMS["counted"].sub(" ", text) if ordered else text, parameter.choices)
@@ -197,10 +201,11 @@ def _limit(slot: Slot) -> int | None:
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Where one thing is singled out: the state that is not said is any."""
+    """Where one thing is singled out, or what was made at a time: the state that is not said is any."""
     one = NAMES["limit"] & arguments.keys() and not entities.limit(text) and _only_one(tool, text)
+    made = arguments.get("dated") == "opened" and FORMS["made"].search(text)
     any_state = any(p.name == "state" and "all" in p.choices for p in tool.parameters)
-    return {"state": "all"} if one and any_state and "state" not in arguments else {}
+    return {"state": "all"} if (one or made) and any_state and "state" not in arguments else {}
 
 
 def _asked_about(tool: ToolSpec, text: str) -> set[str]:
@@ -284,6 +289,9 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "since": _date,
     "until": _date,
     "branch": _branch,
+    "dated": lambda slot: (
+        choice(slot.text, slot.parameter.choices) if any(period(slot.text, slot.now)) else None
+    ),
     "assignee": lambda slot: entities.assignee(slot.text),
     "person": lambda slot: entities.person(slot.text),
     "free_text": _free_text,

@@ -7,12 +7,13 @@ and a word that is put before what is listed ("the frobnicated issues").
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
 from utils.llm.offline.arguments import denied, means
 from utils.llm.offline.clauses import cuts, without_story
+from utils.llm.offline.dates import moments
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.steps import Step
@@ -98,9 +99,7 @@ def _conditions(
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
         text = denied(re.escape(name)).sub(" ", text)
     given = arguments.keys()
-    begun = NAMES["since"] & given
-    times = [part for part in _found("time", text) if not begun or FORMS["ends"].match(part)]
-    found = [] if NAMES["until"] & given else times
+    found = _times(text, given)
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
@@ -122,6 +121,25 @@ def _conditions(
         and not any(noun in spelled_out(part).lower() for noun in nouns)
     ]
     return [part.strip() for part in dict.fromkeys(found)]
+
+
+def _times(text: str, given: Collection[str]) -> list[str]:
+    """Times that the call has not, or of which it has one end alone; of two that begin it has the first."""
+    said = moments(text)
+    first, last = (next((each for each in said if getattr(each, end)), None) for end in ("begins", "ends"))
+    met = [
+        each
+        for each in said
+        if (not each.begins or (each is first and NAMES["since"] & set(given)))
+        and (not each.ends or (each is last and NAMES["until"] & set(given)))
+    ]
+    read = [(each, each.match[0].strip().lower()) for each in said]
+    return [
+        part
+        for part in _found("time", text)
+        for own in [[each for each, words in read if words in part.lower() or part.lower() in words]]
+        if not own or any(each not in met for each in own)
+    ]
 
 
 def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
