@@ -149,6 +149,81 @@ async def test_a_webhook_that_hangs_is_given_up(monkeypatch):
     assert hook.kinds()[:4] == ["task"] * 4
 
 
+def hurried(monkeypatch: pytest.MonkeyPatch, **fields: float) -> None:
+    """Let pauses between tries be short."""
+    quick = {"backoff": 0.01, "first_pause": 0.01, "longest_pause": 0.05, **fields}
+    original = PushPolicy.__init__
+    monkeypatch.setattr(PushPolicy, "__init__", lambda self, **given: original(self, **{**quick, **given}))
+
+
+@pytest.mark.parametrize(
+    "settled", [TaskState.TASK_STATE_COMPLETED, TaskState.TASK_STATE_INPUT_REQUIRED], ids=TaskState.Name
+)
+async def test_a_webhook_that_is_away_for_a_while_hears_how_the_turn_ended_once(monkeypatch, settled):
+    """It is away for many more tries than any other event gets."""
+
+    async def away_at_first(count: int) -> Response:
+        return Response(status_code=503 if count <= 40 else 204)
+
+    async def settle(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(settled)
+
+    hook = Hook(away_at_first)
+    hurried(monkeypatch)
+    with capture_logs() as lines:
+        async with listening(hook) as url, serving(settle, settings=PRIVATE) as wire:
+            await send_with(wire, url)
+            await hook.heard(41)
+    assert hook.requests[-1][1]["statusUpdate"]["status"]["state"] == TaskState.Name(settled)
+    assert len(hook.requests) == 41
+    assert [line["event"] for line in lines if line["event"].startswith("push.")] == [
+        "push.failed",
+        "push.waiting",
+    ]
+
+
+async def test_a_webhook_that_stays_away_is_given_up_after_its_time(monkeypatch):
+    async def away(_: int) -> Response:
+        return Response(status_code=503)
+
+    hook = Hook(away)
+    hurried(monkeypatch, patience=0.2)
+    with capture_logs() as lines:
+        async with listening(hook) as url, serving(echo, settings=PRIVATE) as wire:
+            await send_with(wire, url)
+            async with asyncio.timeout(60):
+                while not [line for line in lines if line["event"] == "push.failed"][3:]:
+                    await asyncio.sleep(0.01)
+            heard = len(hook.requests)
+    assert heard > 4 * PushPolicy().attempts
+    assert len(hook.requests) == heard
+
+
+async def test_a_webhook_that_is_deleted_while_it_is_waited_for_is_tried_no_more(monkeypatch):
+    async def away(_: int) -> Response:
+        return Response(status_code=503)
+
+    hook = Hook(away)
+    hurried(monkeypatch, longest_pause=0.01)
+    async with listening(hook) as url, serving(echo, settings=PRIVATE) as wire:
+        task_id = (await send_with(wire, url))["result"]["task"]["id"]
+        with capture_logs() as lines:
+            async with asyncio.timeout(60):
+                while not any(line["event"] == "push.waiting" for line in lines):
+                    await asyncio.sleep(0.01)
+            await wire.rpc("DeleteTaskPushNotificationConfig", {"taskId": task_id, "id": task_id})
+            other = Hook()
+            async with listening(other) as second:
+                await send_with(wire, second)
+                await other.heard(4)
+            heard = len(hook.requests)
+            async with listening(other) as second:
+                await send_with(wire, second)
+                await other.heard(8)
+    assert len(hook.requests) <= heard + PushPolicy().attempts
+
+
 @pytest.mark.parametrize(
     "url",
     [

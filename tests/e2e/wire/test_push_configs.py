@@ -105,7 +105,9 @@ async def test_a_token_with_spaces_and_signs_is_sent_as_it_is() -> None:
 
 async def test_a_token_that_was_stored_before_it_was_checked_ends_as_a_delivery_that_failed() -> None:
     delivery = PushDelivery(PushPolicy(allow_private=True))
-    assert not await delivery.deliver(config(token="tök"), Notification(b"{}"))
+    failure = await delivery.deliver(config(token="tök"), Notification(b"{}"))
+    assert failure is not None
+    assert not failure.is_away
     await delivery.aclose()
 
 

@@ -34,10 +34,9 @@ class Held(PushDelivery):
 
     async def deliver(
         self, config: TaskPushNotificationConfig, told: Notification, *, owner: str = ""
-    ) -> bool:
+    ) -> None:
         await self.free.wait()
         self.heard.append(told.body)
-        return True
 
 
 def pushing(house: House) -> tuple[PushConfigs, Held, PushSender]:

@@ -82,7 +82,7 @@ async def webhook(url: str) -> None:
     delivery = PushDelivery(PushPolicy(allow_private=True))
     for owner in ("eve", "ann"):
         config = TaskPushNotificationConfig(id=owner, task_id="t", url=f"{url}/{owner}")
-        assert await delivery.deliver(config, Notification(b"{}"), owner=owner)
+        assert await delivery.deliver(config, Notification(b"{}"), owner=owner) is None
     await delivery.aclose()
 
 

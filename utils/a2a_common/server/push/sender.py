@@ -1,7 +1,8 @@
 """Sends the events of tasks to their webhooks: each webhook is a reader of the task log at its own pace.
 
 What was sent is stored, so that a webhook hears the end of its task also where a process died before it was sent, or
-before the task had one. After such a death the last second of events may be sent twice.
+before the task had one. After such a death the last second of events may be sent twice. What settles a turn waits for a
+webhook that is away; any other event is given up after a few tries.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import structlog
@@ -20,7 +21,7 @@ from a2a.utils.errors import A2AError, TaskNotFoundError
 from utils.a2a_common.protocol.version import LEGACY
 from utils.a2a_common.server.push import body as push_body
 from utils.a2a_common.server.push.body import Notification
-from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
+from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy, Undelivered
 from utils.a2a_common.server.push.store import PushConfigs, Webhook
 from utils.a2a_common.tasks.entries import Entry, Suspended
 from utils.a2a_common.tasks.log import TaskLog
@@ -28,8 +29,10 @@ from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.cancellation import end_tasks
 from utils.errors import Draining, StorageError
+from utils.observability import catalogue
+from utils.observability.metrics import count
 from utils.supervised import supervised
-from utils.timing import backoff
+from utils.timing import Deadline, backoff, wait_for
 
 log = structlog.get_logger(__name__)
 
@@ -55,6 +58,8 @@ class _Lane:
         worker: Its asyncio task.
         noted_at: When the last event was noted as sent, in the loop's time.
         lost: Notifications in a row that the webhook did not take.
+        pauses: How often the webhook was waited for, because it is away and what settles a turn is for it.
+        patience: Until when it is waited for.
         again: Whether a turn was submitted since the worker looked.
         shown: The last event of the whole task that a webhook of protocol 0.3 took, and the task's state then.
     """
@@ -63,8 +68,28 @@ class _Lane:
     worker: asyncio.Task[None] | None = None
     noted_at: float = 0.0
     lost: int = 0
+    pauses: int = 0
+    patience: Deadline = field(default_factory=Deadline)
     again: bool = False
     shown: tuple[int, TaskState] = (0, TaskState.TASK_STATE_UNSPECIFIED)
+
+    def next_pause(self, policy: PushPolicy) -> float | None:
+        """Seconds to wait once more for a webhook that is away, or `None` where it was waited for long enough."""
+        if not self.pauses:
+            self.patience = Deadline.after(policy.patience)
+        pause = backoff(self.pauses + 1, first=policy.first_pause, longest=policy.longest_pause)
+        if not self.patience.allows(pause):
+            return None
+        self.pauses += 1
+        return pause
+
+
+class _Away(Exception):
+    """A webhook that is away is to hear what settles a turn: it is tried again after `pause` seconds."""
+
+    def __init__(self, pause: float) -> None:
+        super().__init__(pause)
+        self.pause = pause
 
 
 class PushSender:
@@ -86,6 +111,7 @@ class PushSender:
         self._lanes: dict[Key, _Lane] = {}
         self._looking: asyncio.Task[None] | None = None
         self._missed: set[asyncio.Task[None]] = set()
+        self._closing = asyncio.Event()
 
     def start(self, *, every: float | None = None) -> None:
         """Go on with what an earlier process did not send; look again `every` so many seconds, for processes that die."""
@@ -138,7 +164,8 @@ class PushSender:
         return lane
 
     async def aclose(self, grace: float) -> None:
-        """Give deliveries `grace` seconds, then stop."""
+        """Give deliveries `grace` seconds, then stop. What waits for a webhook that is away is left to the next process."""
+        self._closing.set()
         looking = [self._looking] if self._looking is not None else []
         await end_tasks([*looking, *self._missed])
         workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
@@ -149,14 +176,24 @@ class PushSender:
 
     async def _work(self, key: Key, lane: _Lane) -> None:
         try:
-            async with self._configs.alone(lane.webhook):
-                await self._send_all(lane)
+            while (pause := await self._send_alone(lane)) is not None:
+                if await wait_for(self._closing, pause):
+                    return
         except (Suspended, Draining):  # the next process goes on
             return
         except Exception:  # a background task: the next turn or the next start goes on
             log.exception("push.worker_failed", task_id=key[1], config_id=key[2])
         finally:
             del self._lanes[key]
+
+    async def _send_alone(self, lane: _Lane) -> float | None:
+        """Send what there is while no other process does; after how many seconds to try again, where the webhook is away."""
+        async with self._configs.alone(lane.webhook):
+            try:
+                await self._send_all(lane)
+            except _Away as away:
+                return away.pause
+        return None
 
     async def _send_all(self, lane: _Lane) -> None:
         """Send what there is, and what comes while a turn is under way. Where the storage fails, try again later."""
@@ -222,32 +259,60 @@ class PushSender:
             return  # it was deleted, or replaced by one for later events
         if entry.settles or lane.lost < self._policy.most_lost:
             if webhook.version == LEGACY:
-                await self._send_legacy(lane, entry)
+                failure = await self._send_legacy(lane, entry)
             else:
-                await self._deliver(lane, push_body.current(entry.event))
+                failure = await self._deliver(lane, push_body.current(entry.event))
+            if failure is not None:
+                await self._wait_or_give_up(lane, webhook, failure, entry)
         if webhook.sent is not None:
             await self._note(lane, webhook, entry)
 
-    async def _deliver(self, lane: _Lane, told: Notification) -> bool:
-        taken = await self._delivery.deliver(lane.webhook.config, told, owner=lane.webhook.owner)
-        lane.lost = 0 if taken else lane.lost + 1
-        return taken
+    async def _deliver(self, lane: _Lane, told: Notification) -> Undelivered | None:
+        failure = await self._delivery.deliver(lane.webhook.config, told, owner=lane.webhook.owner)
+        if failure is None:
+            lane.lost, lane.pauses = 0, 0
+            count(catalogue.PUSHES, outcome="delivered")
+        else:
+            lane.lost += 1
+        return failure
 
-    async def _send_legacy(self, lane: _Lane, entry: Entry) -> None:
+    async def _wait_or_give_up(
+        self, lane: _Lane, webhook: Webhook, failure: Undelivered, entry: Entry
+    ) -> None:
+        """Give up an event that a webhook did not take, unless it is worth waiting for the webhook.
+
+        Raises:
+            _Away: It is. What was sent before the event is noted, so that the event comes next.
+        """
+        names = {"task_id": webhook.config.task_id, "config_id": webhook.config.id, "reason": failure.reason}
+        lasts = entry.settles and not isinstance(entry.event, Message)  # a message is stored nowhere
+        if lasts and failure.is_away and webhook.sent is not None:
+            pause = lane.next_pause(self._policy)
+            if pause is not None:
+                if lane.pauses == 1:
+                    log.warning("push.waiting", **names)
+                await self._note_sent(webhook, webhook.sent)
+                raise _Away(pause)
+        lane.pauses = 0
+        count(catalogue.PUSHES, outcome="failed")
+        log.warning("push.failed", **names)
+
+    async def _send_legacy(self, lane: _Lane, entry: Entry) -> Undelivered | None:
         """Send the whole task, where an event changes its state or settles a turn, and it was not shown later already."""
         sequence, state = lane.shown
         if isinstance(entry.event, Message):
-            await self._deliver(lane, push_body.legacy(entry.event))
-            return
+            return await self._deliver(lane, push_body.legacy(entry.event))
         if isinstance(entry.event, TaskArtifactUpdateEvent) or entry.sequence <= sequence:
-            return
+            return None
         if entry.event.status.state == state and not entry.settles:
-            return
+            return None
         snapshot = await self._tasks.snapshot(lane.webhook.config.task_id, lane.webhook.owner)
         if snapshot is None or (snapshot.task.status.state in TERMINAL and not _is_end(entry.event)):
-            return  # it was deleted, or its end is told once that stands
-        if await self._deliver(lane, push_body.legacy(snapshot.task)):
+            return None  # it was deleted, or its end is told once that stands
+        failure = await self._deliver(lane, push_body.legacy(snapshot.task))
+        if failure is None:
             lane.shown = snapshot.sequence, snapshot.task.status.state
+        return failure
 
     async def _note(self, lane: _Lane, webhook: Webhook, entry: Entry) -> None:
         now = asyncio.get_running_loop().time()
