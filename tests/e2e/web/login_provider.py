@@ -34,6 +34,7 @@ class LoginProvider:
         key: Signs them.
         lasts: Seconds that a token lasts.
         refuses: Whether the person says no.
+        renews: Whether tokens can be renewed; otherwise a login ends with its first token.
         asked: The parameters of each login.
         issued: Every token and code that was given out.
         exchanges: The kind of grant of each look for a token.
@@ -44,6 +45,7 @@ class LoginProvider:
     key: Key
     lasts: int = 300
     refuses: bool = False
+    renews: bool = True
     asked: list[Mapping[str, str]] = field(default_factory=list)
     issued: list[str] = field(default_factory=list)
     exchanges: list[str] = field(default_factory=list)
@@ -84,7 +86,7 @@ class LoginProvider:
         sent = dict(parse_qsl((await request.body()).decode()))
         self.exchanges.append(sent["grant_type"])
         if sent["grant_type"] == "refresh_token":
-            known = sent["refresh_token"] in self._renewals
+            known = self.renews and sent["refresh_token"] in self._renewals
         else:
             asked = self._codes.pop(sent["code"], None)
             known = asked is not None and _proves(sent, asked)

@@ -104,7 +104,9 @@ def test_another_person_cannot_approve_and_the_one_who_was_asked_still_can(scene
     bob.reload()
     enter(bob, scene.keys["bob"])
     expect(
-        bob.get_by_text("There is no such conversation. It was deleted, or it is somebody else's.")
+        bob.locator("main").get_by_text(
+            "There is no such conversation. It was deleted, or it is somebody else's."
+        )
     ).to_be_visible()
     expect(bob.locator(".entry")).to_have_count(0)
     refused = bob.evaluate(

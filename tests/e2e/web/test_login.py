@@ -66,7 +66,7 @@ def shared_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 @pytest.fixture
 def scene(shared_scene: Scene) -> Scene:
     provider = shared_scene.provider
-    provider.lasts, provider.refuses = 300, False
+    provider.lasts, provider.refuses, provider.renews = 300, False, True
     for told in (provider.asked, provider.exchanges, provider.issued):
         told.clear()
     return shared_scene
@@ -119,6 +119,39 @@ def test_a_token_is_renewed_before_it_ends(scene, open_tab):
     page.wait_for_function("(end) => Date.now() > end", arg=_end(first) + 500)
     tab.ask("Hello again.")
     expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.get_by_role("button", name="Log in")).to_have_count(0)
+
+
+def test_what_was_sent_after_a_login_ended_is_answered_after_the_next_one(scene, open_tab):
+    scene.provider.lasts, scene.provider.renews = 4, False
+    tab = opened(scene, open_tab)
+    tab.expected = ("401", "400")
+    page = tab.page
+    log_in(page)
+    first = next(each for each in scene.provider.issued if each.count(".") == 2)
+    page.wait_for_function("(end) => Date.now() > end", arg=_end(first) + 500)
+    scene.provider.lasts = 300
+    tab.ask("Hello after the end.")
+    expect(page.get_by_role("alert")).to_contain_text("Your login has ended. Log in again.")
+    log_in(page)
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.locator(".bubble")).to_have_text("Hello after the end.")
+
+
+def test_a_provider_that_was_away_when_a_token_was_to_be_renewed_is_asked_again(scene, open_tab):
+    tab = opened(scene, open_tab)
+    tab.expected = ("401", "503")
+    page = tab.page
+    page.clock.install()
+    log_in(page)
+    tokens = f"{scene.provider.url}/token"
+    page.route(tokens, lambda route: route.fulfill(status=503, body="soon"))
+    with page.expect_response(lambda answer: answer.status == 503):
+        page.clock.fast_forward(280_000)
+    page.unroute(tokens)
+    with page.expect_response(lambda answer: "refresh_token" in (answer.request.post_data or "")) as renewed:
+        page.clock.fast_forward(20_000)
+    assert renewed.value.status == 200
     expect(page.get_by_role("button", name="Log in")).to_have_count(0)
 
 

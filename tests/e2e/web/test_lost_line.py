@@ -133,15 +133,6 @@ def test_what_is_said_while_the_conversation_cannot_be_read_stands_below_what_wa
     assert said(page) == ["quick one", "quick two", "quick three"]
 
 
-def test_a_redirect_is_not_followed_and_the_message_is_sent_when_it_is_over(lost):
-    tab, page = lost
-    page.route(SENT, is_redirected)
-    tab.ask("quick through a portal")
-    expect(page.locator(".line.lost")).to_have_text(LOST)
-    page.unroute(SENT)
-    expect(page.get_by_text("You said: quick through a portal")).to_be_visible()
-
-
 def test_a_refusal_ends_the_search_for_the_line(lost):
     tab, page = lost
     page.route(SENT, gateway_fails)

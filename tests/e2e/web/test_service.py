@@ -234,6 +234,7 @@ def test_a_deleted_conversation_is_gone_from_the_page_and_from_the_service(servi
     other = tab.another()
     other.goto(page.url)
     answered(other)
+    other.get_by_label("Message", exact=True).fill("typed meanwhile")
     context_id = page.url.split("#/c/")[1]
     (task,) = rest(service, f"/tasks?contextId={context_id}").json()["tasks"]
     entry = page.locator(".entry", has_text="How many forks")
@@ -247,10 +248,14 @@ def test_a_deleted_conversation_is_gone_from_the_page_and_from_the_service(servi
     expect(entry).to_have_count(0)
     assert rest(service, f"/tasks/{task['id']}").status_code == 404
     assert not rest(service, f"/tasks?contextId={context_id}").json().get("tasks")
+    missing = "There is no such conversation. It was deleted, or it is somebody else's."
+    expect(other.locator("main").get_by_text(missing)).to_be_visible()
+    expect(other.locator("[role=status].hidden")).to_have_text(missing)
+    expect(other.get_by_role("button", name="Begin a new one")).to_be_focused()
     other.reload()
-    expect(other.get_by_text("There is no such conversation.")).to_be_visible()
     other.get_by_role("button", name="Begin a new one").click()
     expect(other.get_by_role("heading", name="What do you want to know?")).to_be_visible()
+    expect(other.get_by_label("Message", exact=True)).to_have_value("typed meanwhile")
 
 
 def test_a_service_that_is_killed_and_started_again_answers_what_was_asked_meanwhile(service, open_tab):

@@ -92,3 +92,24 @@ def test_an_answer_that_comes_after_another_persons_is_given_back_and_the_page_s
         "Your answer was not taken: the question is no longer open."
     )
     expect(second.get_by_label("Message", exact=True)).to_have_value("black, with much milk")
+
+
+def test_a_choice_that_comes_after_another_persons_is_said_to_be_late_and_nothing_to_be_in_the_input(
+    served, open_tab
+):
+    tab = open_tab(served.url)
+    tab.expected = ("400",)
+    tab.ask("form please")
+    expect(tab.page.get_by_text("painter asks", exact=True)).to_be_visible()
+    second = tab.another()
+    second.add_init_script(DEAF + STILL)
+    second.goto(tab.page.url)
+    second.get_by_label("Colour").select_option("red")
+    tab.page.get_by_label("Colour").select_option("green")
+    tab.page.get_by_role("button", name="Send").first.click()
+    expect(tab.page.get_by_text("Thank you.")).to_be_visible()
+    second.get_by_role("button", name="Send").first.click()
+    late = "Your answer was not taken: the question is no longer open."
+    expect(second.locator(".line")).to_have_text(late)
+    expect(second.get_by_label("Message", exact=True)).to_have_value("")
+    expect(second.locator("[role=status]")).to_have_text(late)

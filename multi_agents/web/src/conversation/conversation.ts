@@ -7,7 +7,7 @@ import { newestTasks } from "../wire/tasks";
 import { forgetDraft } from "../turn/drafts";
 import { Turn } from "../turn/turn";
 import { itemsOf, type Item } from "./items";
-import { forgetAllSent, forgetSent, keepSent, outbox } from "./outbox";
+import { forgetAllSent, forgetRefused, forgetSent, keepSent, outbox, refuseSent } from "./outbox";
 
 /** "missing": no conversation of this id is there for whoever asks. */
 export type Stage = "new" | "loading" | "ready" | "missing" | "unreachable" | "unauthenticated";
@@ -71,21 +71,28 @@ export class Conversation {
       this.forgetDeleted(tasks);
       const known = new Set(this.turns.map((turn) => turn.taskId));
       const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));
-      const pending = this.turns.filter((turn) => !turn.taskId);
-      if (!pending.length) for (const turn of found) this.insert(turn, tasks);
+      const sending = this.turns.some((turn) => !turn.taskId && this.streams.has(turn));
+      if (!sending) for (const turn of found) this.insert(turn, tasks);
       this.sendWhatWasNotTaken();
-      this.refreshWaiting(tasks);
+      this.refreshSettled(tasks);
       this.shown = { ...this.shown, stage: this.turns.length ? "ready" : this.begun ? "missing" : "new" };
       for (const turn of this.turns) if (turn.open && turn.taskId && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+      if (this.shown.line === "portal" && !this.streams.size) this.tell("connected");
     } catch (error) {
-      const stage = refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable";
-      if (!this.turns.length) this.shown = { ...this.shown, stage };
+      const why = refusal(error);
+      if (!this.turns.length) this.shown = { ...this.shown, stage: why === "unauthenticated" ? why : "unreachable" };
+      if (why === "portal") this.tell(why);
     }
     this.draw();
   }
 
-  /** Where a turn belongs by the agent's list, newest first: what was said here while the agent was away is newer than it. */
+  /**
+   * Where a turn belongs by the agent's list, newest first: what was said here while the agent was away is newer than it.
+   * A message that seemed to be refused, and began it all the same, gives way.
+   */
   private insert(turn: Turn, tasks: readonly { id: string }[]): void {
+    const request = turn.history[0]?.messageId;
+    this.turns = this.turns.filter((each) => each.taskId || each.history[0]?.messageId !== request);
     const age = ({ taskId }: Turn): number => tasks.findIndex((task) => task.id === taskId);
     const newer = this.turns.findIndex((each) => (this.streams.has(each) || age(each) >= 0) && age(each) < age(turn));
     this.turns.splice(newer < 0 ? this.turns.length : newer, 0, turn);
@@ -100,13 +107,13 @@ export class Conversation {
 
   /** Whether a message of before a reload waits to be sent. */
   get unsentMessage(): boolean {
-    return outbox(this.id).length > 0;
+    return outbox(this.id).some(({ refused }) => !refused);
   }
 
-  /** Before a reload the agent may not have been reached: what was sent then is sent now. */
+  /** Before a reload or a login the agent may not have taken a message: it is sent now, or shown as refused. */
   private sendWhatWasNotTaken(): void {
     const known = new Set(this.turns.flatMap((turn) => turn.history.map((message) => message.messageId)));
-    for (const message of outbox(this.id)) {
+    for (const { message, refused } of outbox(this.id)) {
       if (known.has(message.messageId)) {
         if (this.turns.some((turn) => turn.taskId && turn.history[0]?.messageId === message.messageId)) forgetSent(this.id, message.messageId);
         continue;
@@ -114,7 +121,8 @@ export class Conversation {
       const turn = new Turn(message);
       this.turns.push(turn);
       this.begun = true;
-      void this.run(turn, { message });
+      if (refused) turn.fail(refused);
+      else void this.run(turn, { message });
     }
   }
 
@@ -126,13 +134,13 @@ export class Conversation {
     this.turns = [];
   }
 
-  /** A question may have been answered elsewhere: in another tab, or by another client. */
-  private refreshWaiting(tasks: { id: string; status: { state: string; message?: { messageId: string } | undefined } }[]): void {
+  /** A question may have been answered elsewhere, in another tab or by another client; a task that could not be followed goes on. */
+  private refreshSettled(tasks: { id: string; status: { state: string; message?: { messageId: string } | undefined } }[]): void {
     for (const turn of this.turns) {
       const task = tasks.find((each) => each.id === turn.taskId);
-      if (!task || !turn.waits || this.streams.has(turn)) continue;
-      const another = (task.status.message?.messageId ?? "") !== (turn.question?.id ?? "");
-      if (task.status.state !== turn.state || another) void this.run(turn, { taskId: turn.taskId });
+      if (!task || this.streams.has(turn)) continue;
+      const another = task.status.state !== turn.state || (task.status.message?.messageId ?? "") !== (turn.question?.id ?? "");
+      if (turn.unfollowed || (turn.waits && another)) void this.run(turn, { taskId: turn.taskId });
     }
   }
 
@@ -194,24 +202,39 @@ export class Conversation {
           taken = true;
           forgetDraft(turn.taskId);
           if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
+          forgetRefused(this.id);
           this.onTaken();
         }
         if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
         this.drawSoon();
       }
     } catch (error) {
-      const unknown = refusal(error) === "unauthenticated";
-      if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
-      if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
-      const asksAgain = turn.askAgain(sentence(error));
-      if (asksAgain && "message" in beginning) this.takeBack(beginning.message.parts.map((part) => part.text ?? "").join("\n\n").trim());
-      // A task that is under way is followed again once the agent knows who asks.
-      if (!asksAgain && !(unknown && turn.taskId)) turn.fail(sentence(error));
+      this.refused(turn, "message" in beginning ? beginning.message : undefined, error);
     }
     if (this.streams.get(turn) === stream) this.streams.delete(turn);
     this.draw();
     this.onSettled();
     if (turn.refusal) void this.load();
+  }
+
+  /** What was sent or followed was refused. Nothing of it is lost: an agent that does not know who asks gets it after the login. */
+  private refused(turn: Turn, message: A2AMessage | undefined, error: unknown): void {
+    const why = sentence(error);
+    const unknown = refusal(error) === "unauthenticated";
+    if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
+    if (turn.askAgain(why)) {
+      const words = (message?.parts ?? []).map((part) => part.text ?? "").join("\n\n").trim();
+      turn.wordsBack = words !== "";
+      this.takeBack(words);
+      return;
+    }
+    if (unknown && turn.taskId) return;
+    if (unknown && !this.stopWanted.has(turn)) {
+      this.turns = this.turns.filter((each) => each !== turn);
+      return;
+    }
+    turn.fail(why);
+    refuseSent(this.id, message?.messageId ?? "", why);
   }
 
   private tell(line: Line): void {
@@ -233,7 +256,7 @@ export class Conversation {
     const before = new Map(this.shown.items.map((item) => [item.id, item]));
     const items = this.turns.flatMap(itemsOf).map((item) => {
       const known = before.get(item.id);
-      return known && known.version === item.version && known.running === item.running ? known : item;
+      return known && known.turn === item.turn && known.version === item.version && known.running === item.running ? known : item;
     });
     const turn = this.turns.at(-1);
     this.shown = { ...this.shown, items, turn, running: turn?.open ?? false };

@@ -1,14 +1,21 @@
 import type { A2AMessage } from "@assistant-ui/react-a2a";
-import { list, object } from "../wire/json";
+import { list, object, text } from "../wire/json";
 import { keep, kept } from "../wire/tab";
 
+/** A message that the agent has not taken. */
+export interface Unsent {
+  message: A2AMessage;
+  /** Why it was refused; empty where it still waits to be sent. */
+  refused: string;
+}
+
 /**
- * The messages of a conversation that the agent has not taken yet, kept for a reload of this tab. Each is sent again with
- * the id that it had, so that the agent runs it once, whether it had arrived or not.
+ * The messages of a conversation that the agent has not taken, kept for a reload of this tab. One that waits is sent again
+ * with the id that it had, so that the agent runs it once, whether it had arrived or not. One that was refused is shown.
  */
-export function outbox(conversation: string): A2AMessage[] {
+export function outbox(conversation: string): Unsent[] {
   try {
-    return list(JSON.parse(kept(nameOf(conversation)) || "[]")).filter(isMessage);
+    return list(JSON.parse(kept(nameOf(conversation)) || "[]")).flatMap(unsentOf);
   } catch {
     return []; // something else wrote there
   }
@@ -16,14 +23,22 @@ export function outbox(conversation: string): A2AMessage[] {
 
 /** Keep a message until the agent has taken it. */
 export function keepSent(conversation: string, message: A2AMessage): void {
-  store(conversation, [...outbox(conversation), message]);
+  store(conversation, [...outbox(conversation), { message, refused: "" }]);
 }
 
-/** The agent has taken a message, refused it, or nobody wants it sent any more. */
+/** A message was refused: it is not sent by itself any more. */
+export function refuseSent(conversation: string, messageId: string, why: string): void {
+  store(conversation, outbox(conversation).map((each) => (each.message.messageId === messageId ? { ...each, refused: why } : each)));
+}
+
+/** The agent has taken a message, or nobody wants it sent any more. */
 export function forgetSent(conversation: string, messageId: string): void {
-  const before = outbox(conversation);
-  const left = before.filter((message) => message.messageId !== messageId);
-  if (left.length < before.length) store(conversation, left);
+  keepOnly(conversation, ({ message }) => message.messageId !== messageId);
+}
+
+/** The conversation went on: what was refused before is wanted no more. */
+export function forgetRefused(conversation: string): void {
+  keepOnly(conversation, ({ refused }) => !refused);
 }
 
 /** Nothing of the conversation is to be sent any more. */
@@ -31,13 +46,21 @@ export function forgetAllSent(conversation: string): void {
   store(conversation, []);
 }
 
-function store(conversation: string, messages: A2AMessage[]): void {
-  keep(nameOf(conversation), messages.length ? JSON.stringify(messages) : "");
+function keepOnly(conversation: string, wanted: (unsent: Unsent) => boolean): void {
+  const before = outbox(conversation);
+  const left = before.filter(wanted);
+  if (left.length < before.length) store(conversation, left);
 }
 
-function isMessage(value: unknown): value is A2AMessage {
+function store(conversation: string, unsent: Unsent[]): void {
+  keep(nameOf(conversation), unsent.length ? JSON.stringify(unsent) : "");
+}
+
+function unsentOf(value: unknown): Unsent[] {
   const found = object(value);
-  return typeof found?.["messageId"] === "string" && Array.isArray(found["parts"]);
+  const message = object(found?.["message"]);
+  const whole = typeof message?.["messageId"] === "string" && Array.isArray(message["parts"]);
+  return whole ? [{ message: message as unknown as A2AMessage, refused: text(found?.["refused"]) }] : [];
 }
 
 function nameOf(conversation: string): string {

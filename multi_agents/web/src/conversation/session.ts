@@ -46,6 +46,7 @@ export class Session {
     setInterval(() => {
       if (!document.hidden) this.look();
     }, LOOK_AGAIN);
+    credentials.onRenewed = () => this.look();
     void this.library.refresh();
   }
 
@@ -61,6 +62,14 @@ export class Session {
     this.open = id ? this.conversation(id, true) : this.fresh();
     if (remember) showInAddress(id);
     for (const listener of this.listeners) listener();
+  }
+
+  /** Begin a new conversation in the place of one that is gone, with what was typed there and not sent. */
+  beginAnew(): void {
+    const gone = this.open.id;
+    keepUnsent("", unsent("") || unsent(gone));
+    keepUnsent(gone, "");
+    this.switch("");
   }
 
   /** Say something in the open conversation. Once it has begun the address names it, and what is typed is kept for it. */
@@ -122,7 +131,7 @@ export class Session {
   private look(): void {
     void this.library.refresh();
     const { stage, line } = this.open.snapshot();
-    if (stage !== "new" && line === "connected") void this.open.load();
+    if (stage !== "new" && (line === "connected" || line === "portal")) void this.open.load();
   }
 
   private changedElsewhere(id: string): void {

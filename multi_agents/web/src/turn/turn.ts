@@ -30,6 +30,10 @@ export class Turn {
   refusal = "";
   /** Whether the last answer came too late: its question was no longer open. */
   late = false;
+  /** Whether the words of that answer are in the input again; a choice has none. */
+  wordsBack = false;
+  /** Whether it only seems to have failed: it could not be sent, or not be followed further. */
+  unfollowed = false;
   begun: number;
   ended: number | undefined;
   seconds: number | undefined;
@@ -92,6 +96,10 @@ export class Turn {
     this.version++;
     const taken = this.before !== undefined;
     this.before = undefined;
+    if (this.unfollowed) {
+      this.unfollowed = false;
+      this.error = this.ended = undefined;
+    }
     if (this.events.length < MOST_EVENTS) this.events.push(event);
     if (event.type === "task") this.take(event.task, taken);
     else if (event.type === "statusUpdate") {
@@ -136,6 +144,7 @@ export class Turn {
   /** The turn could not be sent, or not be followed. */
   fail(message: string): void {
     this.state = "failed";
+    this.unfollowed = true;
     this.error = { code: "", message, retryable: true, traceId: "" };
     this.ended = Date.now();
     this.version++;

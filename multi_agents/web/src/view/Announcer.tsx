@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import type { Shown } from "../conversation/conversation";
 import { name } from "../turn/visible";
+import { lateWords, lineWords, MISSING } from "./line";
 
 /** Tells a screen reader how far a turn is. The words of an answer are not read out while they come. */
 export function Announcer({ shown }: { shown: Shown }): ReactElement {
@@ -20,11 +21,12 @@ export function Announcer({ shown }: { shown: Shown }): ReactElement {
   );
 }
 
-function stateOf({ turn, line }: Shown): string {
-  if (line === "lost") return "The connection is lost. It is taken up again by itself.";
-  if (!turn) return "Ready";
+function stateOf({ stage, turn, line }: Shown): string {
+  if (line === "lost" || line === "portal") return lineWords(line);
+  if (!turn) return stage === "missing" ? MISSING : "Ready";
   if (turn.question) return `${name(turn.question.origin, 60) || "The agent"} asks you something.`;
   if (turn.open) return "Working";
   if (turn.failure) return `Failed. ${name(turn.failure, 200)}`;
+  if (turn.late) return lateWords(turn);
   return turn.state === "canceled" ? "Stopped" : "The answer is ready.";
 }

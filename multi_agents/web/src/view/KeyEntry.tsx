@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
+import { agentUrl } from "../wire/agent";
 import { beginLogin, readProvider, type Provider } from "../wire/login";
 
 interface Knocking {
@@ -6,6 +7,8 @@ interface Knocking {
   problem: string;
   /** Whether the agent took a key or a login until now. */
   ended: boolean;
+  /** Whether the agent itself lets everybody in: what stands in front of it wants the login. */
+  elsewhere: boolean;
   /** Gives a sentence where the agent does not take the key. */
   onKey: (key: string) => Promise<string>;
 }
@@ -13,7 +16,7 @@ interface Knocking {
 const KEPT = "What you wrote is kept.";
 
 /** The agent wants to know who asks. A key or a token stays in this page's memory, and is gone with a reload. */
-export function KeyEntry({ problem, ended, onKey }: Knocking): ReactElement | null {
+export function KeyEntry({ problem, ended, elsewhere, onKey }: Knocking): ReactElement | null {
   const [provider, setProvider] = useState<Provider | "none">();
   const [failed, setFailed] = useState(problem);
   const [over] = useState(ended);
@@ -27,11 +30,7 @@ export function KeyEntry({ problem, ended, onKey }: Knocking): ReactElement | nu
   return (
     <div className="key-entry">
       <h2>Log in</h2>
-      <p className="lead">
-        {provider === "none"
-          ? "This agent needs an API key or access token. The page keeps it until you close or reload it."
-          : "This agent needs you to log in. You stay logged in until you close or reload this page."}
-      </p>
+      <Lead by={provider !== "none" ? "provider" : elsewhere ? "elsewhere" : "key"} />
       {told && (
         <p className="problem" role="alert">
           {told}
@@ -51,6 +50,23 @@ export function KeyEntry({ problem, ended, onKey }: Knocking): ReactElement | nu
         </>
       )}
     </div>
+  );
+}
+
+/** What is asked for, and of whom. A login in front of the agent is done in another tab: this one keeps what was written, and goes on after it. */
+function Lead({ by }: { by: "key" | "provider" | "elsewhere" }): ReactElement {
+  if (by === "provider") return <p className="lead">This agent needs you to log in. You stay logged in until you close or reload this page.</p>;
+  if (by === "key") return <p className="lead">This agent needs an API key or access token. The page keeps it until you close or reload it.</p>;
+  return (
+    <>
+      <p className="lead">
+        The agent lets everybody in: a proxy in front of it seems to want a login. Log in there in a new tab, and this page goes on by itself. {KEPT} Where the
+        proxy takes a key or an access token, enter it here.
+      </p>
+      <a href={`${agentUrl()}/`} target="_blank" rel="noreferrer">
+        Log in in a new tab
+      </a>
+    </>
   );
 }
 

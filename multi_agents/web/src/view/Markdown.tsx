@@ -79,7 +79,7 @@ const COMPONENTS: Components = {
       <table>{children}</table>
     </div>
   ),
-  input: ({ checked }) => <span aria-label={checked ? "done" : "not done"}>{checked ? "☑" : "☐"}</span>,
+  input: ({ checked }) => <span role="img" aria-label={checked ? "done" : "not done"}>{checked ? "☑" : "☐"}</span>,
   h1: ({ children }) => <h3>{children}</h3>,
   h2: ({ children }) => <h3>{children}</h3>,
   h3: ({ children }) => <h4>{children}</h4>,

@@ -51,6 +51,7 @@ export function Page({ session }: { session: Session }): ReactElement {
   };
   const work = wide && turn && (turn.calls.size > 0 || turn.plan.length > 0 || turn.usage.length > 0);
   const { locked } = session;
+  const openToAll = health.card !== undefined && !health.card.securityRequirements?.length;
   const named = JSON.stringify(modesOf(health.card)); // the card is read again and again, and says the same
   const modes = useMemo<readonly string[]>(() => JSON.parse(named), [named]);
   return (
@@ -68,18 +69,18 @@ export function Page({ session }: { session: Session }): ReactElement {
               Forget this key
             </button>
           )}
-          {!health.card?.securityRequirements?.length && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
+          {openToAll && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
         </nav>
         {menu && <button type="button" className="backdrop" aria-label="Close the list" onClick={() => setMenu(false)} />}
         <div className="middle">
           <Header title={title} health={health} menu={menu} onMenu={() => setMenu(!menu)} onExport={shown.items.length ? () => void exportConversation(title || "conversation") : undefined} onDrawer={() => setDrawer(true)} />
           {locked ? (
             <main>
-              <KeyEntry problem={session.loginProblem} ended={session.credentials.known} onKey={(key) => session.authenticate(key)} />
+              <KeyEntry problem={session.loginProblem} ended={session.credentials.known} elsewhere={openToAll} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
             <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modes} send={send}>
-              <Thread conversation={conversation} shown={shown} health={health} modes={modes} send={send} onNew={() => open("")} />
+              <Thread conversation={conversation} shown={shown} health={health} modes={modes} send={send} onNew={() => session.beginAnew()} />
             </Runtime>
           )}
         </div>

@@ -3,9 +3,11 @@ import { useEffect, useState, type ReactElement } from "react";
 import type { A2APart } from "@assistant-ui/react-a2a";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { name } from "../turn/visible";
+import { agentUrl } from "../wire/agent";
 import { Composer } from "./Composer";
 import type { AgentHealth } from "./hooks";
 import { Icon } from "./Icon";
+import { lateWords, lineWords, MISSING } from "./line";
 import { Asked, Said } from "./Message";
 import { QuestionForm } from "./QuestionForm";
 import { Welcome } from "./Welcome";
@@ -83,8 +85,8 @@ function Missing({ onNew }: { onNew: () => void }): ReactElement {
   return (
     <div className="outcome partial">
       <Icon name="warn" />
-      <p>There is no such conversation. It was deleted, or it is somebody else's.</p>
-      <button type="button" className="soft" onClick={onNew}>
+      <p>{MISSING}</p>
+      <button type="button" className="soft" autoFocus onClick={onNew}>
         Begin a new one
       </button>
     </div>
@@ -106,6 +108,18 @@ function Unreachable({ kept, onAgain }: { kept: boolean; onAgain: () => void }):
   );
 }
 
+/** What stands in front of the agent wants a login. In another tab: this one keeps what was written, and goes on after it. */
+function SessionEnded(): ReactElement {
+  return (
+    <p className="line lost">
+      {lineWords("portal")}{" "}
+      <a href={`${agentUrl()}/`} target="_blank" rel="noreferrer">
+        Log in in a new tab
+      </a>
+    </p>
+  );
+}
+
 const BACK_SHOWN = 4000;
 
 /** Says that the line is lost, and for a moment that it is back. */
@@ -118,11 +132,8 @@ function Line({ shown }: { shown: Shown }): ReactElement | null {
     const timer = setTimeout(() => setBack(false), BACK_SHOWN);
     return () => clearTimeout(timer);
   }, [lost, shown.losses]);
-  if (lost) {
-    return <p className="line lost">{shown.line === "busy" ? "The agent is busy. Your message is sent again by itself." : "The connection is lost. It is taken up again by itself."}</p>;
-  }
-  if (shown.turn?.late) {
-    return <p className="line lost">Your answer was not taken: the question is no longer open. What you wrote is in the input again.</p>;
-  }
+  if (shown.line === "portal") return <SessionEnded />;
+  if (lost) return <p className="line lost">{lineWords(shown.line)}</p>;
+  if (shown.turn?.late) return <p className="line lost">{lateWords(shown.turn)}</p>;
   return back ? <p className="line back">Connected again.</p> : null;
 }

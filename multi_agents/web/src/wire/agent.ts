@@ -6,24 +6,34 @@ export function agentUrl(): string {
   return `${location.origin}${location.pathname}`.replace(/\/+$/, "");
 }
 
-/** An agent redirects nobody: whoever does stands between it and the page, as a portal that asks for a login. It is not followed. */
-export const NO_REDIRECT = { redirect: "error" } as const;
+/** An agent redirects nobody: whoever does stands between it and the page, as a portal that asks for a login. It is not followed, and is seen. */
+export const NO_REDIRECT = { redirect: "manual" } as const;
 
 /** The A2A client of the agent that served this page. */
 export function connect(credentials: Credentials): A2AClient {
   return new A2AClient({ baseUrl: agentUrl(), basePath: "/rest", headers: () => credentials.headers(), fetchOptions: NO_REDIRECT });
 }
 
-export type Refusal = "unauthenticated" | "busy" | "refused" | "unreachable";
+/** "portal": what stands in front of the agent wants a login there. */
+export type Refusal = "unauthenticated" | "portal" | "busy" | "refused" | "unreachable";
 
-/** Why a request was not answered. Only the last kind is worth another try by itself, and a busy agent's. */
+const REDIRECTED = 0;
+/** How the client library begins the message of an error whose answer is none of an agent's. */
+export const NOT_OF_AN_AGENT = "A2A request failed";
+
+/** Why a request was not answered. It is worth another try by itself unless the agent said no or does not know who asks. */
 export function refusal(error: unknown): Refusal {
   if (!(error instanceof A2AError)) return "unreachable";
+  if (error.code === REDIRECTED) return "portal";
   if (error.code === 401 || error.status === "UNAUTHENTICATED") return "unauthenticated";
   if (error.code === 503 || error.code === 429 || error.status === "UNAVAILABLE") return "busy";
   return error.code >= 502 && error.code <= 504 ? "unreachable" : "refused";
 }
 
 export function sentence(error: unknown): string {
-  return error instanceof A2AError ? error.message : "The agent cannot be reached.";
+  if (!(error instanceof A2AError)) return "The agent cannot be reached.";
+  if (error.code === REDIRECTED) return "Your login in front of the agent has ended.";
+  if (!error.message.startsWith(NOT_OF_AN_AGENT)) return error.message;
+  const told = [error.code, error.status].filter(Boolean).join(" ");
+  return `This was refused between the page and the agent, for example by a proxy: ${told}.`;
 }

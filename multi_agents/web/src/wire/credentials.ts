@@ -1,6 +1,8 @@
 /** Who this page says it is. Kept in memory alone: a reload forgets it, and nothing else on this machine can read it. */
 export class Credentials {
   private authorization = "";
+  /** Told when a token took the place of one that ends. */
+  onRenewed: () => void = () => undefined;
 
   /** Whether a key or a token is used. */
   get known(): boolean {

@@ -14,7 +14,8 @@ export function settled(state: A2ATaskState): boolean {
 /** What a turn begins with: a message that is sent, or a task that is under way. */
 export type Beginning = { message: A2AMessage } | { taskId: string };
 
-export type Line = "connected" | "lost" | "busy";
+/** "portal": connected as soon as the reader has logged in at what stands in front of the agent. */
+export type Line = "connected" | "lost" | "busy" | "portal";
 
 const LONGEST_PAUSE = 10_000;
 
@@ -61,7 +62,7 @@ export async function* follow(
         tell("connected");
         throw error;
       }
-      if (!listening.fellSilent) tell(why === "busy" ? "busy" : "lost");
+      if (!listening.fellSilent) tell(why === "unreachable" ? "lost" : why);
     } finally {
       listening.end();
     }

@@ -22,6 +22,10 @@ interface Begun {
 
 const KEY = "login";
 const BEFORE_END = 30;
+/** Milliseconds after which the clock is looked at: timers stand still while a machine sleeps. */
+const LOOK = 5_000;
+/** Milliseconds after which a provider that was away is asked again. */
+const ASK_AGAIN = 10_000;
 
 /** A sentence for the reader. */
 class LoginFailed extends Error {}
@@ -77,16 +81,34 @@ export async function finishLogin(credentials: Credentials): Promise<string> {
 /** Get tokens, use them, and renew them before they end. They are in this page's memory alone. */
 async function take(credentials: Credentials, at: Begun, asked: Record<string, string>): Promise<void> {
   const answer = await fetch(at.tokenEndpoint, { method: "POST", credentials: "omit", redirect: "error", body: new URLSearchParams({ client_id: at.clientId, ...asked }) });
-  const told = object(await answer.json());
+  if (answer.status >= 500 || answer.status === 429) throw new Error(`The provider answered ${answer.status}.`);
+  const told = object(await answer.json().catch(() => undefined));
   const access = text(told?.["access_token"]);
   if (!answer.ok || !access) throw new LoginFailed("The provider gave no token. Log in again.");
   credentials.useToken(access);
   const refresh = text(told?.["refresh_token"]) || asked["refresh_token"];
   const lasts = number(told?.["expires_in"]);
   if (!refresh || !lasts) return;
-  const pause = Math.max(lasts / 2, lasts - BEFORE_END);
-  // One that cannot be renewed ends, and the page then asks who this is.
-  setTimeout(() => void take(credentials, at, { grant_type: "refresh_token", refresh_token: refresh }).catch(() => undefined), 1000 * pause);
+  void renew(credentials, at, refresh, Date.now() + 1000 * Math.max(lasts / 2, lasts - BEFORE_END));
+}
+
+/** Renew a token once it is time. A provider that is away is asked again; where it says no the token ends, and the page asks who this is. */
+async function renew(credentials: Credentials, at: Begun, refresh: string, when: number): Promise<void> {
+  for (let due = when; ; ) {
+    const left = due - Date.now();
+    if (left > 0) {
+      await new Promise((done) => setTimeout(done, Math.min(left, LOOK)));
+      continue;
+    }
+    try {
+      await take(credentials, at, { grant_type: "refresh_token", refresh_token: refresh });
+      credentials.onRenewed();
+      return;
+    } catch (error) {
+      if (error instanceof LoginFailed) return;
+      due = Date.now() + ASK_AGAIN;
+    }
+  }
 }
 
 /** The page's policy lets it reach the provider's own origin and no other. */

@@ -1,5 +1,5 @@
 import { A2AError, type A2AMessage, type A2ATask, type A2ATaskState } from "@assistant-ui/react-a2a";
-import { agentUrl, NO_REDIRECT } from "./agent";
+import { agentUrl, NO_REDIRECT, NOT_OF_AN_AGENT } from "./agent";
 import type { Credentials } from "./credentials";
 import { list, object, text, type Json } from "./json";
 
@@ -50,7 +50,7 @@ function refused(answer: Response, told: Json): A2AError {
   return new A2AError({
     code: answer.status,
     status: text(error?.["status"], answer.statusText),
-    message: text(error?.["message"], `The agent answered ${answer.status}.`),
+    message: text(error?.["message"], `${NOT_OF_AN_AGENT}: ${answer.status}`),
   });
 }
 
