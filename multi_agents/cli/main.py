@@ -16,6 +16,7 @@ from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 from multi_agents.cli.help_screens import Commands, Panel, ending
 from multi_agents.cli.memory_commands import memory
 from multi_agents.cli.options import AgentsFile, Json, Token, Url
+from multi_agents.cli.streams import use_what_there_is
 
 app = Commands(
     name="platform-engineer",
@@ -379,6 +380,7 @@ def keys_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Name o
 
 def main() -> None:
     """Entry point of the console script."""
+    use_what_there_is()
     sys.excepthook = tell_crash
     try:
         typer.main.get_command(app)()  # not app(): that puts a hook of its own in place

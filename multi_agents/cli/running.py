@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from multi_agents.cli.console import is_text, print_json, say
@@ -59,9 +59,15 @@ def _print_if_there_is_room(value: dict[str, str]) -> None:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
+def on_hangup(do: Callable[[], object]) -> None:
+    """Call `do` when the terminal is closed, unless whoever started the command lets it outlive that, as `nohup` does."""
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, do)
+
+
 async def _until_sigterm(main: Coroutine[Any, Any, ExitCode]) -> ExitCode:
     task = asyncio.current_task()
     if task is not None:
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        on_hangup(task.cancel)
     return await main

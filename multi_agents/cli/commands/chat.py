@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from multi_agents.cli.chat.notify import notify
 from multi_agents.cli.console import err, is_text, say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.running import run
+from multi_agents.cli.running import on_hangup, run
 from multi_agents.cli.service.local import LaunchOptions, home_folder
 from utils.errors import PlatformError
 from utils.persistence.private import keep_files_private
@@ -151,7 +150,7 @@ def _say_page(running: RunningService) -> None:
 async def _until_hangup(talk: Coroutine[Any, Any, ExitCode]) -> ExitCode | PlatformError:
     """How the talk ended; that the terminal was closed is an end of the talk, not of the service."""
     talking = asyncio.create_task(talk)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, talking.cancel)
+    on_hangup(talking.cancel)
     try:
         return await talking
     except PlatformError as error:

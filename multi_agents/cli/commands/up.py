@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 from multi_agents.cli.chat.interrupts import watch_interrupts
 from multi_agents.cli.console import say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
+from multi_agents.cli.service.keeper import PAUSES, kept_up
 from multi_agents.cli.service.local import LaunchOptions, local_service
+from multi_agents.cli.service.ready import ended
 from multi_agents.cli.service.runfile import RunningService
 from multi_agents.cli.service.service import Service
 from multi_agents.cli.view.startup import StartupView
@@ -30,20 +34,32 @@ async def _up(options: LaunchOptions) -> ExitCode:
         return await until_stopped(own)
 
 
-async def until_stopped(service: Service) -> ExitCode:
-    """Keep a service until Ctrl-C, or until a part of it dies."""
+async def until_stopped(service: Service, *, pauses: Sequence[float] = PAUSES) -> ExitCode:
+    """Keep a service until Ctrl-C. A process that ends by itself is started again.
+
+    Args:
+        service: The service of this process.
+        pauses: Seconds before each start in a row.
+
+    Raises:
+        PlatformError: A process ended after each of these starts: what supervises this one may start all of them anew.
+    """
     with watch_interrupts() as interrupts:
-        death = asyncio.create_task(service.first_death())
-        stop = asyncio.create_task(interrupts.first.wait())
-        try:
-            await asyncio.wait({death, stop}, return_when=asyncio.FIRST_COMPLETED)
-            if death.done():
-                raise death.result()
-        finally:
-            death.cancel()
-            stop.cancel()
+        async with kept_up(service, _tell, pauses=pauses) as down:
+            stop = asyncio.create_task(interrupts.first.wait())
+            try:
+                either: set[asyncio.Future[Any]] = {down, stop}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                stop.cancel()
+            if down.done():
+                raise ended(down.result())
         say("Ending the service.")
         return ExitCode.INTERRUPTED
+
+
+async def _tell(line: str) -> None:
+    say(line)
 
 
 def _list(running: RunningService) -> None:

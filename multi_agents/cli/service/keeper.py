@@ -23,8 +23,8 @@ Tell = Callable[[str], Awaitable[None]]
 @asynccontextmanager
 async def kept_up(
     service: Service, tell: Tell, *, pauses: Sequence[float] = PAUSES, steady: float = STEADY_SECONDS
-) -> AsyncIterator[None]:
-    """For the length of the block each process that ends is started again.
+) -> AsyncIterator[asyncio.Future[Child]]:
+    """For the length of the block each process that ends is started again; gives the first one that stays down.
 
     Args:
         service: The service of this process.
@@ -37,18 +37,24 @@ async def kept_up(
         await tell(text)
         service.publish(text)
 
-    keeping = [
-        asyncio.create_task(_keep(service, child, tell_all, pauses, steady)) for child in service.children
-    ]
+    first: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
+
+    async def keep(child: Child) -> None:
+        down = await _keep(service, child, tell_all, pauses, steady)
+        if not first.done():
+            first.set_result(down)
+
+    keeping = [asyncio.create_task(keep(child)) for child in service.children]
     try:
-        yield
+        yield first
     finally:
         for task in keeping:
             task.cancel()
         await asyncio.gather(*keeping, return_exceptions=True)
 
 
-async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[float], steady: float) -> None:
+async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[float], steady: float) -> Child:
+    """Start the process again each time that it ends, until it stays down: then the one that ended last."""
     clock = asyncio.get_running_loop().time
     tries = 0
     while True:
@@ -59,7 +65,7 @@ async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[flo
         name, how = child.planned.name, how_it_ended(child)
         if tries == len(pauses):
             await tell(f"{name} {how}; after {tries} new starts in a row it stays down. Its log: {child.log}")
-            return
+            return child
         await tell(f"{name} {how}; it is started again.")
         await asyncio.sleep(pauses[tries])
         tries += 1
@@ -67,4 +73,4 @@ async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[flo
             child = await service.start_again(child)
         except (OSError, StorageError):
             await tell(f"{name} could not be started again and stays down.")
-            return
+            return child

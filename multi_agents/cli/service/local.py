@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
@@ -122,8 +122,7 @@ async def until_alone(service: Service) -> None:
         return
     await asyncio.to_thread(service.run_file.write, service.running)
     users = "1 other chat uses" if others == 1 else f"{others} other chats use"
-    with suppress(OSError):  # the terminal may be gone
-        say(f"{users} this service. It runs here until they have ended too; Ctrl-C ends it now.")
+    say(f"{users} this service. It runs here until they have ended too; Ctrl-C ends it now.")
     while attached(home):  # noqa: ASYNC110 - the kernel sends no event for a lock that was let go
         await asyncio.sleep(LOOK_SECONDS)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import ServicePlan
-from multi_agents.cli.service.ready import Report, ended, wait_ready
+from multi_agents.cli.service.ready import Report, wait_ready
 from multi_agents.cli.service.runfile import News, RunFile, RunningAgent, RunningService
 from multi_agents.cli.service.starter import Start, process_starter
 from utils.errors import PlatformError, StorageError
@@ -76,16 +76,6 @@ class Service:
         self.children[self.children.index(dead)] = child
         self.run_file.write(self.running)  # in this thread, so that writes keep their order
         return child
-
-    async def first_death(self) -> PlatformError:
-        """Wait until one of the processes ends by itself, and tell which and how."""
-        waits = {asyncio.create_task(child.process.wait()): child for child in self.children}
-        try:
-            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waits:
-                task.cancel()
-        return ended(waits[done.pop()])
 
 
 @asynccontextmanager

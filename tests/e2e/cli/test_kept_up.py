@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from multi_agents.cli.commands.up import until_stopped
+from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.service import starter
 from multi_agents.cli.service.keeper import kept_up
 from multi_agents.cli.service.plan import make_plan
@@ -109,6 +111,15 @@ async def test_a_process_that_ends_again_and_again_stays_down_and_its_log_is_nam
         "one ended with code 7; it is started again.",
         f"one ended with code 7; after 2 new starts in a row it stays down. Its log: {tmp_path / 'logs' / 'one.log'}",
     ]
+
+
+async def test_a_service_without_a_chat_ends_with_the_reason_when_a_process_stays_down(tmp_path, capsys):
+    async with asyncio.timeout(60), fake_service(tmp_path, DIES_AFTER_THE_FIRST_START) as service:
+        os.kill(service.children[1].process.pid, signal.SIGKILL)
+        with pytest.raises(ServiceUnreachable, match="one ended with code 7") as failed:
+            await until_stopped(service, pauses=(0.01,))
+        assert "| serving" in failed.value.message
+    assert "after 1 new starts in a row it stays down" in capsys.readouterr().err
 
 
 @pytest.mark.timeout(600)  # the whole service, and one of its processes twice

@@ -82,6 +82,10 @@ class Scene:
     async def run(self) -> Finished:
         return await finish(await self.start())
 
+    def pids(self) -> list[int]:
+        """The processes that the service says to have now."""
+        return [one["pid"] for one in json.loads(self.run_file.read_text())["agents"]]
+
     @asynccontextmanager
     async def up(self):
         process = await self.start()
@@ -91,9 +95,8 @@ class Scene:
             self.awaited.touch()
         lines += await read_until(process, b"The service is up")
         await read_until(process, b"  two ")
-        pids = [one["pid"] for one in json.loads(self.run_file.read_text())["agents"]]
         try:
-            yield process, lines, pids
+            yield process, lines, self.pids()
         finally:
             if process.returncode is None:
                 process.kill()
@@ -196,14 +199,19 @@ async def test_a_process_that_refuses_its_settings_exits_2(tmp_path):
     assert "Set LLM_MODEL." in done.err
 
 
-async def test_a_process_that_dies_later_ends_the_service_with_a_clear_message(tmp_path):
+async def test_a_process_that_dies_later_is_started_again_and_the_service_goes_on(tmp_path):
     scene = Scene(tmp_path)
     async with scene.up() as (process, _, pids):
         os.kill(pids[1], signal.SIGKILL)
-        done = await finish(process)
-    assert done.code == 3
-    assert "one was killed by signal 9" in done.err
-    assert not any(alive(pid) for pid in pids)
+        told = await read_until(process, b"one ")
+        assert told.endswith("one was killed by signal 9; it is started again.\n")
+        await until(lambda: scene.pids() != pids)
+        now = scene.pids()
+        assert (now[0], now[2]) == (pids[0], pids[2])
+        assert alive(now[1])
+        process.send_signal(signal.SIGINT)
+        assert (await finish(process)).code == 130
+    await gone(now)
 
 
 @both_methods
