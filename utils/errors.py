@@ -39,7 +39,7 @@
     ├── StorageError                a database or file of this agent failed
     │   ├── StorageAway             a database cannot be used for now: it is away, or held by somebody else
     │   ├── StorageFull             there is no room on the disk
-    │   └── StorageUnreadable       it is encrypted and cannot be decrypted: `utils.encryption.errors`
+    │   └── StorageUnreadable, KeysOutdated: `utils.encryption.errors`, for what is encrypted
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
     │   ├── TooManyRequests         the caller asks for more than one caller may

@@ -206,8 +206,6 @@ class GitHubAgent(BaseLangGraphAgent):
         return keys
 
     def _journal(self) -> Book:
-        if not self.runtime.codec.on:
-            return self._plain_journal()
         from agents.github.changes.encrypted import EncryptedJournal
 
         return EncryptedJournal(self._plain_journal(), self.runtime.codec)

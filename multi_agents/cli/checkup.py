@@ -30,6 +30,7 @@ from utils.a2a_common.client.agents.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.server.certificate_watch import served_dates
 from utils.a2a_common.server.http.https import https_options
 from utils.auth.settings import AuthSettings
+from utils.encryption.codec import PLAIN_WORD, VARIABLE
 from utils.encryption.settings import EncryptionSettings
 from utils.environment import repeated_variables
 from utils.errors import SettingsError, StorageError, StorageFull
@@ -205,6 +206,9 @@ def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
     if codec.on:
         text = f"what conversations leave is encrypted; keys: {len(codec.keys)}"
         yield Finding("encryption", Level.OK, text)
+    elif codec.keys:
+        text = f"what conversations leave is stored as it is, since {VARIABLE} begins with {PLAIN_WORD}; keys that read: {len(codec.keys)}"
+        yield Finding("encryption", Level.NOTE, text)
 
 
 def check_https(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -1,5 +1,7 @@
 """Encrypts what is stored, for the place where it is stored alone. The keys rotate: the first one writes, all read.
 
+Encryption begins in the same way: `PLAIN_WORD` in the place of the first key stores values as they are while all keys read.
+
 Fernet has no associated data: the digest of the place stands before the content, in what it encrypts and signs.
 
 What was stored before there were keys stays readable: encrypted values carry a mark that plain ones do not begin with.
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 VARIABLE = "ENCRYPTION_KEYS"
+
+PLAIN_WORD = "plain"
+"""Stands before the keys where nothing is encrypted yet."""
 
 Place = tuple[str, ...]
 """Where a value is stored: the kind of value, then the key of its row and whose it is."""
@@ -78,27 +83,28 @@ class Codec:
     """Encrypts and decrypts what stores are given.
 
     Args:
-        keys: Keys of Fernet; without any, all is stored as it is.
+        keys: Keys of Fernet; without any, all is stored as it is. Behind `PLAIN_WORD` they read and do not write.
 
     Raises:
         SettingsError: A key is none.
     """
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
-        self.keys = tuple(keys)
-        self._fernet = fernet_of(VARIABLE, keys) if keys else None
-        self._first = fernet_of(VARIABLE, keys[:1]) if keys else None
+        plain = bool(keys) and keys[0] == PLAIN_WORD
+        self.keys = tuple(keys[1:] if plain else keys)
+        self._fernet = fernet_of(VARIABLE, self.keys) if self.keys else None
+        self._first = fernet_of(VARIABLE, self.keys[:1]) if self.keys and not plain else None
 
     @property
     def on(self) -> bool:
-        """Whether anything is encrypted."""
-        return self._fernet is not None
+        """Whether what is stored from now is encrypted."""
+        return self._first is not None
 
     def encrypt(self, body: bytes, place: Place) -> bytes:
         """The stored form of bytes, which is of use at this place alone."""
-        if self._fernet is None:
+        if self._first is None:
             return body
-        return MARK + urlsafe_b64decode(self._fernet.encrypt(digest_of(place) + body))
+        return MARK + urlsafe_b64decode(self._first.encrypt(digest_of(place) + body))
 
     def decrypt(self, stored: bytes, place: Place) -> bytes:
         """The bytes of a stored form that was found at this place, which may be plain.
@@ -113,9 +119,9 @@ class Codec:
 
     def encrypt_text(self, text: str, place: Place) -> str:
         """The stored form of a text; a half of a surrogate pair becomes a question mark."""
-        if self._fernet is None:
+        if self._first is None:
             return text
-        token = self._fernet.encrypt(digest_of(place) + text.encode("utf-8", "replace"))
+        token = self._first.encrypt(digest_of(place) + text.encode("utf-8", "replace"))
         return TEXT_MARK + token.decode("ascii")
 
     def decrypt_text(self, stored: str, place: Place) -> str:
@@ -129,6 +135,12 @@ class Codec:
             return stored
         body = self._opened(stored[len(TEXT_MARK) :].encode("ascii"))
         return (_belonging(body, place) if stored.startswith(TEXT_MARK) else body).decode("utf-8")
+
+    def reads(self, stored: bytes) -> bool:
+        """Whether bytes in a stored form can be decrypted, or are plain; wherever they were found."""
+        if not stored.startswith((MARK, OLD_MARK)):
+            return True
+        return self._fernet is not None and _opens(self._fernet, _token(stored))
 
     def is_current(self, stored: bytes | str) -> bool:
         """Whether a stored form is as this codec writes it: by the first key, for a place."""

@@ -21,6 +21,16 @@ class StorageKeyMissing(StorageUnreadable):
     )
 
 
+class KeysOutdated(StorageError):
+    """The other replicas store what this process has no key for: it was not started again since they got new keys."""
+
+    code = "storage_keys_outdated"
+    sentence = (
+        "The agent is being given new encryption keys, and this process of it does not have them yet. "
+        "Try again: another process takes your request."
+    )
+
+
 class StorageMisplaced(StorageUnreadable):
     """What is stored was encrypted for another row or another owner than those where it was found."""
 

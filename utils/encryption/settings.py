@@ -20,7 +20,7 @@ class EncryptionSettings(EnvSettings):
     keys: SecretStr | None = Field(
         None,
         alias=VARIABLE,
-        description="Keys, with commas, that encrypt stored conversations: the first writes, all read. The same for all replicas. Nothing is encrypted when unset.",
+        description="Keys, with commas, that encrypt stored conversations: the first writes, all read. The same for all replicas. Nothing is encrypted when unset, or with `plain` in the place of the first.",
     )
     keys_file: Path | None = Field(
         None,

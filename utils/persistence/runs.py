@@ -21,6 +21,9 @@ CREATE TABLE IF NOT EXISTS runs (
     attempts INTEGER NOT NULL
 );
 """
+LOST = b"\xff"
+"""The body of a row that cannot be read: it is no turn."""
+
 _COLUMNS = "task_id, conversation, owner, body, writer, attempts"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from utils.persistence.contexts import Person
     from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.encrypted.shared_keys import SharedKeys
     from utils.persistence.memories import Memories
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.runs import RunStore
@@ -274,11 +275,17 @@ class DatabaseStores:
         return nullcontext(PrunedSaver(self._pool, codec))
 
 
-def stores_in(folder: SqliteFolder, database: PostgresPool | None, codec: Codec = PLAIN) -> Stores:
-    """The stores of an agent: in its database if it has one, otherwise in its folder; encrypted by `codec`."""
-    stores = SqliteStores(folder) if database is None else DatabaseStores(database)
-    if not codec.on:
-        return stores
+def stores_in(
+    folder: SqliteFolder,
+    database: PostgresPool | None,
+    codec: Codec = PLAIN,
+    shared: SharedKeys | None = None,
+) -> Stores:
+    """The stores of an agent: in its database if it has one, otherwise in its folder; encrypted by `codec`.
+
+    `shared` tells whether its keys are those of the other replicas.
+    """
     from utils.persistence.encrypted.stores import EncryptedStores
 
-    return EncryptedStores(stores, codec)
+    stores = SqliteStores(folder) if database is None else DatabaseStores(database)
+    return EncryptedStores(stores, codec, shared)

@@ -12,6 +12,7 @@ _NO_WORD = _CONTRACT + "test_no_file_holds_a_word_of_what_is_kept_while_a_task_i
 _NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
 _MOVED = "tests/contract/stores/test_places.py::test_what_is_moved_in_the_storage_is_refused"
 _RENEWED = "tests/contract/stores/test_renewal.py::"
+_REPLICAS = "tests/unit/engine/test_keys_of_replicas.py::"
 _LATER = "tests/e2e/conversations/test_encrypting_later.py::"
 _ADOPTED = (
     "tests/e2e/auth/test_adopting.py::"
@@ -89,8 +90,8 @@ ENCRYPTION: tuple[Rule, ...] = (
             ),
             broken(
                 "checkpoints are stored as they are",
-                "utils/persistence/encrypted/serializer.py::serializer",
-                "codec.on",
+                "utils/persistence/encrypted/serializer.py::CodecSerializer.dumps_typed",
+                "self._encrypts",
                 "False",
                 _NO_WORD,
             ),
@@ -132,7 +133,7 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "the stores of an agent get no keys",
                 "utils/a2a_common/graph/runtime.py::AgentRuntime.stores",
-                "stores_in(self.folder, self.database, self.codec)",
+                "stores_in(self.folder, self.database, self.codec, self.shared_keys)",
                 "stores_in(self.folder, self.database)",
                 "tests/e2e/conversations/test_encrypted.py::"
                 "test_with_a_key_no_file_of_any_agent_holds_a_word_and_a_restart_goes_on",
@@ -175,6 +176,40 @@ ENCRYPTION: tuple[Rule, ...] = (
                 "self._codec.encrypt(vector.astype(np.float32).tobytes(), place_of(self._model, key))",
                 "vector.astype(np.float32).tobytes()",
                 "tests/unit/encryption/test_codec.py::test_cached_vectors_of_texts_are_encrypted_and_found_again",
+            ),
+        ),
+    ),
+    Rule(
+        "shared-keys",
+        "A replica that lacks a key of the others takes no turn and loses none.",
+        (
+            broken(
+                "it takes turns that it cannot read",
+                "utils/a2a_common/engine/steady_jobs.py::SteadyJobs._is_fit",
+                "self._fit is None or await self._fit()",
+                "True",
+                _REPLICAS + "test_a_replica_without_the_key_of_another_runs_none_of_its_turns",
+            ),
+            broken(
+                "it accepts a turn whose answer it cannot read",
+                "utils/persistence/encrypted/shared_keys.py::SharedKeys.check",
+                "not await self.fit()",
+                "False",
+                _REPLICAS + "test_it_says_that_it_is_not_ready_and_accepts_nothing_that_it_could_not_answer",
+            ),
+            broken(
+                "a key that shall only read writes",
+                _CODEC + ".encrypt",
+                "self._first is None",
+                "self._fernet is None",
+                "tests/unit/encryption/test_codec.py::test_a_key_behind_plain_reads_and_does_not_write",
+            ),
+            broken(
+                "one turn that no key reads stops the others",
+                _STORES + "EncryptedRuns._row",
+                "StorageUnreadable",
+                "ZeroDivisionError",
+                _REPLICAS + "test_a_turn_that_no_key_reads_is_ended_and_the_others_go_on",
             ),
         ),
     ),

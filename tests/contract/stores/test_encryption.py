@@ -28,12 +28,14 @@ from utils.persistence.delegations import DelegationRecord
 from utils.persistence.encrypted.check import MISSING, UNSET, check_keys
 from utils.persistence.memories import MemoryRow
 from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.runs import LOST as LOST_TURN
 from utils.persistence.runs import RunRow
 from utils.persistence.stores import Stores, stores_in
 from utils.persistence.task_log_store import LOST, Query, Record, RecordKind, Row, Write
 from utils.persistence.tool_record import CallKey
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
+READING = Codec(["plain", OLD])
 BEFORE, ROTATED, REMOVED = Codec([OLD]), Codec([NEW, OLD]), Codec([NEW])
 SECRET = "zanzibar"
 CALL = CallKey("t", "s", "c")
@@ -155,8 +157,24 @@ class opened:
 
 @pytest.mark.parametrize(
     ("writing", "reading"),
-    [(PLAIN, BEFORE), (BEFORE, BEFORE), (BEFORE, ROTATED), (ROTATED, REMOVED)],
-    ids=["switched on", "same key", "rotated", "old key gone"],
+    [
+        (PLAIN, BEFORE),
+        (BEFORE, BEFORE),
+        (BEFORE, ROTATED),
+        (ROTATED, REMOVED),
+        (READING, PLAIN),
+        (PLAIN, READING),
+        (BEFORE, READING),
+    ],
+    ids=[
+        "switched on",
+        "same key",
+        "rotated",
+        "old key gone",
+        "a key that only reads, then none",
+        "none, then a key that only reads",
+        "a replica that writes, then one that only reads",
+    ],
 )
 async def test_what_one_start_stored_the_next_one_reads(
     place: tuple[Path, PostgresPool | None], writing: Codec, reading: Codec
@@ -185,7 +203,7 @@ async def told_elsewhere(place: tuple[Path, PostgresPool | None], codec: Codec) 
     await journal.close()
 
 
-@pytest.mark.parametrize("codec", [BEFORE, PLAIN], ids=["encrypted", "plain"])
+@pytest.mark.parametrize("codec", [BEFORE, PLAIN, READING], ids=["encrypted", "plain", "only read"])
 async def test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on(
     place: tuple[Path, PostgresPool | None], codec: Codec, request: pytest.FixtureRequest
 ) -> None:
@@ -226,7 +244,6 @@ async def test_without_its_key_each_read_fails_with_a_sentence_and_a_list_shows_
         for reading in (
             log.look("t", "ann"),
             log.events("t", after=0, limit=9),
-            runs.rows(),
             record.get(CALL),
             delegations.of_task("t"),
             stores.artifacts().get("t", "h"),
@@ -235,6 +252,7 @@ async def test_without_its_key_each_read_fails_with_a_sentence_and_a_list_shows_
             with pytest.raises(StorageKeyMissing):
                 await reading
         assert await titles.get("ann", "c") == ""
+        assert [run.body for run in await runs.rows()] == [LOST_TURN]
         await log.delete("t", "ann")
         assert await log.page(Query("ann")) == ([], 0)
 
@@ -248,6 +266,9 @@ async def test_a_start_without_the_keys_of_the_last_one_is_refused(
         with pytest.raises(SettingsError) as caught:
             await check_keys(codec, *place)
         assert (caught.value.variable, caught.value.message) == ("ENCRYPTION_KEYS", sentence)
+    await check_keys(READING, *place)
+    with pytest.raises(SettingsError):
+        await check_keys(PLAIN, *place)
     await check_keys(ROTATED, *place)
     await check_keys(REMOVED, *place)
     with pytest.raises(SettingsError):

@@ -31,6 +31,7 @@ from tests.contract.stores.unbound import Unbound
 from tests.postgres import PARAMETER
 from utils.encryption.codec import Codec
 from utils.encryption.errors import StorageMisplaced
+from utils.persistence.runs import LOST as LOST_TURN
 from utils.persistence.task_log_store import LOST
 
 KEY = Fernet.generate_key().decode()
@@ -91,7 +92,7 @@ THEFTS = {
         Theft("tasks", EVENTS, gone("task_id"), events),
         Theft("tasks", EVENTS, given("task_id"), events),
     ),
-    "a turn": (Theft("runs", RUNS, copied("body", "task_id"), run),),
+    "a turn": (Theft("runs", RUNS, copied("body", "task_id"), run, LOST_TURN.decode("latin-1")),),
     "an outcome": (Theft("tool_calls", CALLS, copied("outcome", "task_id"), outcome),),
     "a request": (Theft("errands", ERRANDS, copied("request", "id"), delegation),),
     "a question": (Theft("errands", ERRANDS, copied("questions", "id"), delegation),),

@@ -131,7 +131,7 @@ async def events(told: Told) -> Any:
 
 async def run(told: Told) -> Any:
     found = await told.runs.row("bob")
-    return found and found.body.decode()
+    return found and found.body.decode("latin-1")
 
 
 async def outcome(told: Told) -> Any:

@@ -120,7 +120,7 @@ async def test_a_database_is_encrypted_while_its_agent_runs(postgres: PostgresSe
 async def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     refused = await encrypt(tmp_path, {"ENCRYPTION_KEYS": ""})
     assert refused.code == 2
-    assert "ENCRYPTION_KEYS is not set, so nothing can be encrypted." in refused.err
+    assert "ENCRYPTION_KEYS names no key that writes, so nothing can be encrypted." in refused.err
     folder = tmp_path / "platform-engineer"
     folder.mkdir(exist_ok=True)
     async with only_process_in(folder):

@@ -68,6 +68,23 @@ def test_a_new_first_key_writes_and_the_old_one_still_reads() -> None:
     assert after.decrypt_text(rotated.encrypt_text(SECRET, HERE), HERE) == SECRET
 
 
+def test_a_key_behind_plain_reads_and_does_not_write() -> None:
+    before, codec = Codec([OLD]), EncryptionSettings.load({"ENCRYPTION_KEYS": f"plain,{OLD}"}).codec()
+    stored, text = before.encrypt(SECRET.encode(), HERE), before.encrypt_text(SECRET, HERE)
+    assert codec.decrypt(stored, HERE).decode() == codec.decrypt_text(text, HERE) == SECRET
+    assert codec.encrypt(b"a", HERE) == b"a"
+    assert codec.encrypt_text("a", HERE) == "a"
+    assert (codec.on, codec.keys) == (False, (OLD,))
+
+
+def test_a_key_reads_what_it_or_nobody_encrypted() -> None:
+    stored = Codec([OLD]).encrypt(b"a", HERE)
+    read = [codec.reads(stored) for codec in (Codec([OLD]), Codec([NEW, OLD]), Codec(["plain", OLD]))]
+    assert read == [True, True, True]
+    assert not any(codec.reads(stored) for codec in (Codec([NEW]), Codec(["plain", NEW]), PLAIN))
+    assert all(codec.reads(b"a") for codec in (Codec([NEW]), PLAIN))
+
+
 @pytest.mark.parametrize("codec", [Codec([NEW]), PLAIN])
 def test_without_the_key_there_is_a_sentence_that_names_the_setting(codec: Codec) -> None:
     stored = Codec([OLD])
@@ -98,6 +115,7 @@ def test_keys_come_from_a_setting_or_a_file(tmp_path: Path) -> None:
     [
         ({"ENCRYPTION_KEYS": "short"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
         ({"ENCRYPTION_KEYS": ","}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
+        ({"ENCRYPTION_KEYS": f"{NEW},plain"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
         ({"ENCRYPTION_KEYS": OLD + "é"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
         ({"ENCRYPTION_KEYS_FILE": "/nowhere/keys"}, "The file in ENCRYPTION_KEYS_FILE cannot be read"),
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from a2a.types.a2a_pb2 import TaskState
@@ -18,10 +19,11 @@ from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
+from utils.encryption.codec import PLAIN, Codec
+from utils.persistence.encrypted.shared_keys import SharedKeys
 from utils.persistence.postgres.pool import PostgresPool
-from utils.persistence.postgres.runs import PostgresRuns
-from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.settings import DatabaseSettings
+from utils.persistence.stores import stores_in
 
 
 class Replica:
@@ -38,13 +40,16 @@ class Replica:
         caller_size: int = 0,
         fair: bool = False,
         takeover: float = 10,
+        codec: Codec = PLAIN,
     ) -> None:
         self.pool = pool
         self.executor = executor
-        self.log = TaskLog(PostgresTaskLogStore(pool))
-        self.runs = PostgresRuns(pool)
+        shared = SharedKeys(codec, pool)
+        stores = stores_in(Path(), pool, codec, shared)
+        self.log = TaskLog(stores.task_log())
+        self.runs = stores.runs()
         self.queue = ProcrastinateQueue(
-            PostgresQueueTables(pool), at_once=max_turns, takeover_seconds=takeover, grace=1
+            PostgresQueueTables(pool), at_once=max_turns, takeover_seconds=takeover, grace=1, fit=shared.fit
         )
         runner = TurnRunner(executor, self.log)
         self.engine = DistributedEngine(

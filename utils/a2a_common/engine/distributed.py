@@ -12,7 +12,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError
 
-from utils.a2a_common.engine.job import Job, has_received, is_new, is_over, still_asks
+from utils.a2a_common.engine.job import Job, asks, has_received, is_new, is_over, is_put_off, still_asks
 from utils.a2a_common.engine.most import NO_LIMIT, Most
 from utils.a2a_common.engine.recovery import Recovery, decoded
 from utils.a2a_common.engine.stage import Stage, Transition
@@ -23,11 +23,11 @@ from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
 from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
-from utils.a2a_common.tasks.writer import Loss
 from utils.cancellation import to_its_end
+from utils.encryption.errors import StorageUnreadable
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.persistence.runs import RunStore
 from utils.timing import wait_for
@@ -113,7 +113,7 @@ class DistributedEngine(TurnEngine):
             head = await self._tasks.head(task_id, owner)
             if head is not None and head.status.state in TERMINAL:
                 return False
-            if not _asks(head) or loop.time() > until:
+            if not asks(head) or loop.time() > until:
                 return True
             await _changed(change)
 
@@ -234,7 +234,7 @@ class DistributedEngine(TurnEngine):
         except asyncio.CancelledError:  # its user cancels it, and the worker ends while it is canceled
             await to_its_end(self._end_early(opening, canceled=queued.canceled()))
             raise
-        if _is_put_off(job):
+        if is_put_off(job):
             raise PutBack
 
     async def _open(self, queued: QueuedTurn) -> Job | None:
@@ -246,7 +246,10 @@ class DistributedEngine(TurnEngine):
         if turn is None:
             return None
         job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)
-        writer = await self._claim(job)
+        try:
+            writer = await self._claim(job)
+        except StorageUnreadable:  # no replica can read the task: the sweeper ends its turn
+            return None
         try:
             await writer.add_message(turn.request.message)
         except Fenced:  # another replica has taken it meanwhile
@@ -286,7 +289,7 @@ class DistributedEngine(TurnEngine):
             await self._stop(job, stored_call(job.turn))
         else:
             await self._put_one_off(job)
-        if _is_put_off(job):
+        if is_put_off(job):
             raise PutBack
 
     def _forget(self, job: Job) -> None:
@@ -387,14 +390,3 @@ async def _changed(change: asyncio.Event) -> None:
     """Wait until the queue has changed, or may have."""
     await asyncio.sleep(SHORTEST_LOOK)
     await wait_for(change, LOOK_SECONDS)
-
-
-def _asks(task: Task | None) -> bool:
-    """Whether a task waits for its user, so that the run that asked is about to return."""
-    if task is None or task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
-        return False
-    return task.status.state in INTERRUPTED and task.status.HasField("message")
-
-
-def _is_put_off(job: Job | None) -> bool:
-    return job is not None and job.writer is not None and job.writer.reason is Loss.SUSPENDED

@@ -149,3 +149,15 @@ def check_open(task: Task | None) -> None:
     """Refuse a message to a task that was canceled after the message was admitted."""
     if task is not None and task.status.state in TERMINAL:
         raise UnsupportedOperationError("The task has ended. Send a message without its id.")
+
+
+def asks(task: Task | None) -> bool:
+    """Whether a task waits for its user, so that the run that asked is about to return."""
+    if task is None or task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
+        return False
+    return task.status.state in INTERRUPTED and task.status.HasField("message")
+
+
+def is_put_off(job: Job | None) -> bool:
+    """Whether a turn that ran here goes on in another process."""
+    return job is not None and job.writer is not None and job.writer.reason is Loss.SUSPENDED

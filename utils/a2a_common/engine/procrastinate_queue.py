@@ -22,7 +22,7 @@ from psycopg_pool import PoolTimeout
 
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
-from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Sharing, SteadyJobs, task_of
+from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Fit, Sharing, SteadyJobs, task_of
 from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, QueuePlace, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
@@ -57,14 +57,22 @@ class ProcrastinateQueue:
         at_once: Turns that each replica runs at the same time.
         takeover_seconds: How long after its last sign of life a worker's turns have begun elsewhere.
         grace: Seconds that turns have to stop where the worker ends by itself.
+        fit: Tells whether this process can run turns now; others take them while it cannot. Always where unset.
     """
 
     def __init__(
-        self, tables: QueueTables, *, at_once: int, takeover_seconds: float, grace: float = 5.0
+        self,
+        tables: QueueTables,
+        *,
+        at_once: int,
+        takeover_seconds: float,
+        grace: float = 5.0,
+        fit: Fit | None = None,
     ) -> None:
         self._tables = tables
         self._at_once = at_once
         self._grace = grace
+        self._fit = fit
         self.stalled_seconds = stalled_seconds(takeover_seconds)
         self.name = queue_name(tables.schema)
         self._app: App | None = None
@@ -86,7 +94,7 @@ class ProcrastinateQueue:
         self._app = app = App(connector=connector)
         self._fair = fair
         sharing = Sharing(self._at_once, self.stalled_seconds) if fair else None
-        app.job_manager = self._manager = SteadyJobs(connector, self.name, sharing)
+        app.job_manager = self._manager = SteadyJobs(connector, self.name, sharing, self._fit)
         _register(app, self.name, self._noted(work, self._manager))
         try:
             with _storage_errors():

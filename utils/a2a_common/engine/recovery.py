@@ -14,9 +14,13 @@ from utils.a2a_common.engine.unfinished_turns import interrupt
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import Turn, decode_turn
+from utils.encryption.errors import StorageUnreadable
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
+
+UNREADABLE = (UnsupportedOperationError, StorageUnreadable)
+"""What a task raises that is damaged, or that no key reads: it cannot be ended, and the log lists it as failed."""
 
 MOST_ATTEMPTS = 2
 """How often a turn is taken over from a process that died: it may be what kills them."""
@@ -51,7 +55,7 @@ class Recovery:
         known = {row.task_id for row in rows}
         for task_id, owner in await self._tasks.unfinished():
             if task_id not in known:
-                with contextlib.suppress(UnsupportedOperationError):  # the log lists it as failed
+                with contextlib.suppress(*UNREADABLE):
                     await self.fail(task_id, owner, None)
         return found
 
@@ -59,7 +63,7 @@ class Recovery:
         """The turn of a row, unless it is over; one that cannot go on is ended."""
         try:
             turn = await self._goes_on(row)
-        except UnsupportedOperationError:  # the task cannot be read: the log lists it as failed
+        except UNREADABLE:
             turn = None
         if turn is None:
             await self._runs.remove(row.task_id, writer=row.writer)

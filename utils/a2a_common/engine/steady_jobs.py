@@ -18,6 +18,7 @@ from procrastinate.manager import JobManager, NotificationCallback
 from psycopg.errors import ForeignKeyViolation
 
 from utils.a2a_common.engine.shared_line import Load, Standing
+from utils.errors import StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -77,6 +78,9 @@ SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queue_name = %(queue)s AND
 """
 """The query whether a lock has an unfinished job."""
 
+Fit = Callable[[], Awaitable[bool]]
+"""Tells whether a worker can run jobs now. Raises `StorageError` where that cannot be learned."""
+
 Try = tuple[int | None, int]
 """One run of a job by a worker: the job's id, and how often it was put back before."""
 
@@ -108,10 +112,17 @@ class SteadyJobs(JobManager):
         worker_id: The worker; `None` before the first one.
     """
 
-    def __init__(self, connector: BaseAsyncConnector, queue: str, sharing: Sharing | None = None) -> None:
+    def __init__(
+        self,
+        connector: BaseAsyncConnector,
+        queue: str,
+        sharing: Sharing | None = None,
+        fit: Fit | None = None,
+    ) -> None:
         super().__init__(connector)
         self._queue = queue
         self._sharing = sharing
+        self._fit = fit
         self._held: set[Try] = set()
         self._begun: set[Try] = set()
         self._lost_answer = False
@@ -167,11 +178,13 @@ class SteadyJobs(JobManager):
         changed.set()
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """The next job. Where that fails there is none for now.
+        """The next job. Where that fails, or the worker cannot run it, there is none for now.
 
         Raises:
             ConnectorException: The worker was removed from the table because it stood still for long: it begins anew.
         """
+        if not await self._is_fit():
+            return None
         try:
             if self._lost_answer:
                 await self._put_back_unknown(worker_id)
@@ -188,6 +201,11 @@ class SteadyJobs(JobManager):
         if job is not None:
             self._held.add(_try_of(job))
         return job
+
+    async def _is_fit(self) -> bool:
+        with suppress(StorageError):
+            return self._fit is None or await self._fit()
+        return False
 
     async def _fetch_shared(self, sharing: Sharing, worker_id: int) -> Job | None:
         """The next job, where places are shared. Two workers that look at once may take one place each for the same caller."""

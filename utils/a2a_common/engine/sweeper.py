@@ -10,9 +10,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import structlog
-from a2a.utils.errors import UnsupportedOperationError
 
-from utils.a2a_common.engine.recovery import Recovery
+from utils.a2a_common.engine.recovery import UNREADABLE, Recovery
 from utils.a2a_common.tasks.log import TaskLog
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
@@ -107,7 +106,7 @@ class Sweeper:
             log.warning("turn.stray", task_id=task_id)
             with (
                 passed.over("sweeper", task_id=task_id),
-                contextlib.suppress(UnsupportedOperationError),  # the log lists it as failed
+                contextlib.suppress(*UNREADABLE),
             ):
                 if task_id not in rows:
                     await self._recovery.fail(task_id, tasks[task_id], None)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.embeddings import Embedder
+    from utils.persistence.encrypted.shared_keys import SharedKeys
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.sqlite_file import MemoryFolder, SqliteFolder
     from utils.persistence.stores import Stores
@@ -33,6 +34,7 @@ class AgentRuntime:
         database: The PostgreSQL database that holds what the agent stores; `None` for SQLite databases in `folder`.
         memory: Where its SQLite databases are when nothing of a conversation may be written to a file.
         codec: Encrypts what is stored of conversations; also for stores of an agent's own.
+        shared_keys: Tells whether the codec has the keys of the other replicas; `None` without a database.
         shared_answer_key: The key of the secrets of answers that all replicas have; `None` for that of a file.
         notice: What the first answer of a conversation says about the model; empty for real models.
     """
@@ -46,6 +48,7 @@ class AgentRuntime:
     database: PostgresPool | None = None
     memory: MemoryFolder | None = None
     codec: Codec = field(default=PLAIN, repr=False)
+    shared_keys: SharedKeys | None = None
     shared_answer_key: bytes | None = field(default=None, repr=False)
 
     @property
@@ -53,7 +56,7 @@ class AgentRuntime:
         """Makes the stores of the agent, in files, in memory or in the database."""
         from utils.persistence.stores import stores_in
 
-        return stores_in(self.folder, self.database, self.codec)
+        return stores_in(self.folder, self.database, self.codec, self.shared_keys)
 
     @property
     def folder(self) -> SqliteFolder:

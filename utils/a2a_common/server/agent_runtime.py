@@ -46,6 +46,7 @@ async def open_runtime(
     from utils.embeddings import create_embedder
     from utils.llm.factory import create_chat_model, kept_connections
     from utils.persistence.encrypted.check import check_keys
+    from utils.persistence.encrypted.shared_keys import SharedKeys
     from utils.persistence.stores import stores_in
 
     settings = await _with_known_window(settings)
@@ -71,6 +72,7 @@ async def open_runtime(
         database=database,
         memory=memory,
         codec=codec,
+        shared_keys=SharedKeys(codec, database) if database is not None else None,
         shared_answer_key=await _shared_answer_key(settings, database),
     )
 

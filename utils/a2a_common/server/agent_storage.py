@@ -76,6 +76,7 @@ def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
         at_once=settings.server.max_concurrent_turns,
         takeover_seconds=settings.engine.takeover_seconds,
         grace=settings.server.shutdown_grace_seconds,
+        fit=runtime.shared_keys.fit if runtime.shared_keys is not None else None,
     )
 
 

@@ -57,7 +57,7 @@ def _check(codec: Codec, stored: bytes | None) -> None:
     try:
         codec.decrypt(stored, _PLACE)
     except StorageUnreadable as error:
-        raise SettingsError(VARIABLE, MISSING if codec.on else UNSET) from error
+        raise SettingsError(VARIABLE, MISSING if codec.keys else UNSET) from error
 
 
 def _check_file(codec: Codec, file: Path) -> None:

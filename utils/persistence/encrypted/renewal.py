@@ -19,7 +19,7 @@ Values = tuple[Any, ...]
 def renewed(
     codec: Codec, form: Form, values: Sequence[Any], place: Place, to: Place | None = None
 ) -> Values | None:
-    """The new values of a row; `None` if it needs no change, or if nothing is encrypted.
+    """The new values of a row; `None` if it needs no change, or if there are no keys.
 
     Args:
         codec: The keys.
@@ -32,7 +32,7 @@ def renewed(
         StorageUnreadable: It cannot be decrypted.
         ValueError: It is none of this form.
     """
-    if not codec.on:
+    if not codec.keys:
         return None
     return _RENEW[form](codec, tuple(values), place, to or place)
 
@@ -64,7 +64,7 @@ def _json(codec: Codec, values: Values, place: Place, to: Place) -> Values | Non
     held = json.loads(raw if isinstance(raw, str) else bytes(raw))
     closed = closed_in(held)
     if closed is None:
-        new: str | None = codec.encrypt_text(json.dumps(held), to)
+        new = codec.encrypt_text(json.dumps(held), to) if codec.on else None
     else:
         new = _new_text(codec, closed, place, to)
     if new is None:
@@ -83,6 +83,8 @@ def _typed(codec: Codec, values: Values, place: Place, to: Place) -> Values | No
         return None
     stored = bytes(raw)
     if not kind.endswith(_BEHIND):
+        if not codec.on:
+            return None
         return f"{kind}{_BEHIND}", codec.encrypt(stored, to)
     new = _bytes(codec, (stored,), place, to)
     return None if new is None else (kind, *new)

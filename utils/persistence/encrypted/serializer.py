@@ -22,11 +22,15 @@ class CodecCipher:
     Args:
         codec: The keys.
         place: The conversation; without one nothing is encrypted or decrypted.
+
+    Attributes:
+        on: Whether anything is encrypted.
     """
 
     def __init__(self, codec: Codec, place: Place | None = None) -> None:
         self._codec = codec
         self._place = place
+        self.on = codec.on
 
     def of(self, thread_id: str) -> CodecCipher:
         """The one for a conversation."""
@@ -53,20 +57,35 @@ class CodecCipher:
         return self._place
 
 
-def serializer(codec: Codec) -> SerializerProtocol | None:
-    """The serializer of a saver; `None` for LangGraph's own, if nothing is encrypted."""
-    return EncryptedSerializer(CodecCipher(codec), JsonPlusSerializer()) if codec.on else None
+class CodecSerializer(EncryptedSerializer):
+    """LangGraph's, except that a codec that does not encrypt stores values as they are.
+
+    Args:
+        cipher: The keys.
+        serde: Serialises.
+    """
+
+    def __init__(self, cipher: CodecCipher, serde: SerializerProtocol) -> None:
+        super().__init__(cipher, serde)
+        self._encrypts = cipher.on
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """The type and the bytes of a value."""
+        return super().dumps_typed(obj) if self._encrypts else self.serde.dumps_typed(obj)
 
 
-def serializer_of(serde: Any, thread_id: str, shelf: Shelf | None = None) -> Any:
+def serializer(codec: Codec) -> CodecSerializer:
+    """The serializer of a saver."""
+    return CodecSerializer(CodecCipher(codec), JsonPlusSerializer())
+
+
+def serializer_of(serde: Any, thread_id: str, shelf: Shelf | None = None) -> CodecSerializer:
     """The serializer for the checkpoints of a conversation, on top of their saver's. Also reads unencrypted ones.
 
     Args:
-        serde: The saver's.
+        serde: The saver's, as `serializer` made it.
         thread_id: The conversation.
         shelf: Its messages; without it, those of a value are stored in it.
     """
-    encrypted = isinstance(serde, EncryptedSerializer) and isinstance(serde.cipher, CodecCipher)
-    inner = serde.serde if encrypted else serde
-    kept = inner if shelf is None else MessageSerializer(inner, shelf)
-    return EncryptedSerializer(serde.cipher.of(thread_id), kept) if encrypted else kept
+    kept = serde.serde if shelf is None else MessageSerializer(serde.serde, shelf)
+    return CodecSerializer(serde.cipher.of(thread_id), kept)

@@ -13,13 +13,14 @@ from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.encrypted.task_log import EncryptedTaskLog
 from utils.persistence.encrypted.wrapped import Wrapped
-from utils.persistence.runs import RunRow, RunStore, UnderWay
+from utils.persistence.runs import LOST, RunRow, RunStore, UnderWay
 from utils.persistence.tool_record import CallKey, RecordedCall, ToolRecord
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.encrypted.shared_keys import SharedKeys
     from utils.persistence.memories import Memories, MemoryRow
     from utils.persistence.stores import Artifacts, Cards, Contexts, Delegations, Stores
     from utils.persistence.task_log_store import TaskLogStore
@@ -32,20 +33,27 @@ VALUE = "encrypted"
 class EncryptedStores:
     """Encrypts the texts of users, models and agents before they reach `inner`.
 
-    Cards and the ids of conversations at other agents hold no word of a conversation, and stay as they are.
+    Cards and the ids of conversations at other agents hold no word of a conversation, and stay as they are. Without
+    keys nothing is encrypted, and what other processes encrypted is refused.
+
+    Args:
+        inner: Stores what it is given.
+        codec: Encrypts.
+        shared: Tells whether the keys are those of the other replicas; `None` where there are none.
     """
 
-    def __init__(self, inner: Stores, codec: Codec) -> None:
+    def __init__(self, inner: Stores, codec: Codec, shared: SharedKeys | None = None) -> None:
         self._inner = inner
         self._codec = codec
+        self._shared = shared
 
     def task_log(self) -> TaskLogStore:
         """The task log."""
-        return EncryptedTaskLog(self._inner.task_log(), self._codec)
+        return EncryptedTaskLog(self._inner.task_log(), self._codec, self._shared)
 
     def runs(self) -> RunStore:
         """The turns that have not ended."""
-        return EncryptedRuns(self._inner.runs(), self._codec)
+        return EncryptedRuns(self._inner.runs(), self._codec, self._shared)
 
     def tool_record(self) -> ToolRecord:
         """The record of tool calls."""
@@ -81,10 +89,24 @@ class EncryptedStores:
 
 
 class EncryptedRuns(Wrapped[RunStore], RunStore):
-    """Encrypts the turns themselves."""
+    """Encrypts the turns themselves.
+
+    A replica whose keys do not read what the others store is given no turn, since it could not read the conversation, and may
+    add none, since it could not read the answer.
+
+    Args:
+        inner: Stores the turns.
+        codec: Encrypts.
+        shared: Tells whether the keys are those of the other replicas; `None` where there are none.
+    """
+
+    def __init__(self, inner: RunStore, codec: Codec, shared: SharedKeys | None = None) -> None:
+        super().__init__(inner, codec)
+        self._shared = shared
 
     async def put(self, row: RunRow) -> None:
         """Add a turn behind the others."""
+        await self._check()
         await self._inner.put(replace(row, body=self._codec.encrypt(row.body, _run(row))))
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
@@ -96,8 +118,11 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         await self._inner.remove(task_id, writer=writer)
 
     async def row(self, task_id: str) -> RunRow | None:
-        """That of one task."""
+        """That of one task; one that no key reads has the body `LOST`."""
         row = await self._inner.row(task_id)
+        await (
+            self._check()
+        )  # behind the read: a replica with new keys tells of them before it stores anything
         return None if row is None else self._row(row)
 
     async def under_way(self, owner: str) -> UnderWay:
@@ -105,11 +130,20 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         return await self._inner.under_way(owner)
 
     async def rows(self) -> list[RunRow]:
-        """All of them, oldest first."""
-        return [self._row(row) for row in await self._inner.rows()]
+        """All of them, oldest first; one that no key reads has the body `LOST`, so that the others go on."""
+        rows = await self._inner.rows()
+        await self._check()
+        return [self._row(row) for row in rows]
+
+    async def _check(self) -> None:
+        if self._shared is not None:
+            await self._shared.check()
 
     def _row(self, row: RunRow) -> RunRow:
-        return replace(row, body=self._codec.decrypt(bytes(row.body), _run(row)))
+        try:
+            return replace(row, body=self._codec.decrypt(bytes(row.body), _run(row)))
+        except StorageUnreadable:
+            return replace(row, body=LOST)
 
 
 def _run(row: RunRow) -> Place:
@@ -173,6 +207,9 @@ class EncryptedDelegations(Wrapped["Delegations"]):
 
     async def put(self, record: DelegationRecord) -> None:
         """Insert or update a delegation."""
+        if not self._codec.on:
+            await self._inner.put(record)
+            return
         stored = replace(
             record,
             request=self._codec.encrypt_text(record.request, _of(record, "request")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
@@ -23,13 +24,28 @@ from utils.persistence.task_log_store import (
     Write,
 )
 
+if TYPE_CHECKING:
+    from utils.encryption.codec import Codec
+    from utils.persistence.encrypted.shared_keys import SharedKeys
+
 
 class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
-    """Encrypts heads and events before `inner` stores them."""
+    """Encrypts heads and events before `inner` stores them.
+
+    Args:
+        inner: Stores them.
+        codec: Encrypts.
+        shared: Tells whether the keys are those of the other replicas; `None` where there are none.
+    """
+
+    def __init__(self, inner: TaskLogStore, codec: Codec, shared: SharedKeys | None = None) -> None:
+        super().__init__(inner, codec)
+        self._shared = shared
 
     async def not_written(self) -> str:
-        """Why a write would fail now."""
-        return await self._inner.not_written()
+        """Why a write would fail now, or may not be made with these keys."""
+        problem = await self._inner.not_written()
+        return problem or (self._shared.problem if self._shared is not None else "")
 
     def now(self) -> float:
         """The time that what is stored is stamped with."""

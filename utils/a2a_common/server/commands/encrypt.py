@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from utils.encryption.codec import Codec
     from utils.settings import HomeSettings
 
-NO_KEYS = f"{VARIABLE} is not set, so nothing can be encrypted. Set it, as docs/encryption.md shows, and run this again."
+NO_KEYS = f"{VARIABLE} names no key that writes, so nothing can be encrypted. Put one first, as docs/encryption.md shows, and run this again."
 IN_MEMORY = "STORE=memory keeps nothing that could be encrypted."
 
 SECONDS = 0.5

@@ -1,0 +1,126 @@
+"""Two replicas of an agent on one database, of which one got encryption keys that the other lacks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+
+from tests.postgres import AGENT, PostgresServer
+from tests.unit.engine.replicas import Replica, replica_at
+from tests.unit.engine.turns import OWNER, Executor, turn
+from utils.a2a_common.engine import sweeper
+from utils.a2a_common.tasks.turn import encode_turn
+from utils.encryption.codec import Codec
+from utils.encryption.errors import KeysOutdated
+from utils.persistence.encrypted.check import check_keys
+from utils.persistence.encrypted.shared_keys import OUTDATED
+from utils.persistence.encrypted.stores import EncryptedRuns
+from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.postgres.runs import PostgresRuns
+from utils.persistence.runs import RunRow
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300), pytest.mark.xdist_group("postgres")]
+
+OLD, NEW, LOST = (Fernet.generate_key().decode() for _ in range(3))
+
+
+class Started:
+    """Replicas that start one after the other, each as a process does: it checks its keys, and then takes turns."""
+
+    def __init__(self, server: PostgresServer, url: str, stack: AsyncExitStack) -> None:
+        self._settings = server.settings(url)
+        self._stack = stack
+
+    async def start(self, *keys: str) -> Replica:
+        """A replica with these keys."""
+        codec = Codec(keys)
+        pool = PostgresPool(self._settings, agent=AGENT)
+        await pool.open()
+        await check_keys(codec, Path(), pool)
+        await pool.close()
+        replica = replica_at(self._settings, Executor(resumable=True), codec=codec, takeover=2, max_turns=2)
+        return await self._stack.enter_async_context(replica)
+
+
+@pytest.fixture
+async def replicas(postgres: PostgresServer) -> AsyncIterator[Started]:
+    async with AsyncExitStack() as stack:
+        yield Started(postgres, await postgres.migrated(), stack)
+
+
+SIX = [f"t{number}" for number in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [((), (NEW,)), ((OLD,), (NEW, OLD))], ids=["the first key", "a new first key"]
+)
+async def test_a_replica_without_the_key_of_another_runs_none_of_its_turns(
+    replicas: Started, before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    lacks, has = await replicas.start(*before), await replicas.start(*after)
+    for each in SIX:
+        await has.submit(turn(each))
+    assert await has.rest(*SIX) == ["completed"] * 6
+    assert (lacks.executor.began, sorted(has.executor.began)) == ([], SIX)
+
+
+async def test_it_says_that_it_is_not_ready_and_accepts_nothing_that_it_could_not_answer(
+    replicas: Started,
+) -> None:
+    lacks = await replicas.start()
+    assert await lacks.log.not_written() == ""
+    await replicas.start(NEW)
+    with pytest.raises(KeysOutdated) as caught:
+        await lacks.submit(turn("a"))
+    assert (caught.value.code, caught.value.retryable) == ("storage_keys_outdated", True)
+    assert await lacks.log.not_written() == OUTDATED
+    assert await PostgresRuns(lacks.pool).rows() == []
+
+
+async def test_what_it_accepted_before_is_answered_by_the_other(replicas: Started) -> None:
+    lacks = await replicas.start()
+    lacks.executor.gate.clear()
+    await lacks.submit(turn("a", conversation="x"))
+    await lacks.submit(turn("b", conversation="x"))
+    has = await replicas.start(NEW)
+    lacks.executor.gate.set()
+    assert await has.rest("a", "b") == ["completed", "completed"]
+    assert has.executor.began == ["b"]
+
+
+async def test_with_a_key_that_both_read_both_run_turns(replicas: Started) -> None:
+    """The way that loses no request: all replicas read the key before one of them writes with it."""
+    both = await replicas.start("plain", NEW), await replicas.start(NEW)
+    for each in both:
+        each.executor.gate.clear()
+    for name in SIX[:4]:
+        await both[0].submit(turn(name))
+    async with asyncio.timeout(60):
+        while sum(len(each.executor.began) for each in both) < 4:
+            await asyncio.sleep(0.01)
+    assert [len(each.executor.began) for each in both] == [2, 2]
+    for each in both:
+        each.executor.gate.set()
+    for each in both:
+        assert await each.rest(*SIX[:4]) == ["completed"] * 4
+
+
+async def test_a_turn_that_no_key_reads_is_ended_and_the_others_go_on(
+    replicas: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeper, "STRAY_SECONDS", 0.05)
+    replica = await replicas.start(NEW)
+    for name, codec in (("lost", Codec([LOST])), ("fine", Codec([NEW]))):
+        body = encode_turn(turn(name))
+        row = RunRow(name, f"conversation of {name}", OWNER, body, writer=0)
+        await EncryptedRuns(PostgresRuns(replica.pool), codec).put(row)
+    async with asyncio.timeout(60):
+        while await replica.runs.rows():
+            await asyncio.sleep(0.02)
+    assert await replica.state("fine") == "completed"
+    assert replica.executor.began == ["fine"]
