@@ -32,6 +32,7 @@ from utils.a2a_common.client.stream.patience import Patience
 from utils.a2a_common.client.stream.undelivered import not_delivered
 from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered, QuestionGone
 from utils.a2a_common.client.transport.errors import (
+    FailedInside,
     PeerError,
     RequestRefused,
     UnusableAnswer,
@@ -49,6 +50,7 @@ from utils.a2a_common.client.transport.sentences import (
 from utils.a2a_common.client.transport.unclear import is_away
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.shown_result import shown_result
+from utils.a2a_common.tasks.begun_effects import forget_asked, forget_effect, note_asked, note_effect
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
@@ -167,8 +169,22 @@ class RemoteAgent:
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
 
+    def _note(self, call: RemoteCall) -> None:
+        """Note for the turn that the agent may change something: an answer may be the yes to it."""
+        if call.task_id:
+            note_effect(self._name, call.call_id)
+        else:
+            note_asked(self._name, call.call_id)
+
+    def _forget(self, call: RemoteCall) -> None:
+        if call.task_id:
+            forget_effect(self._name, call.call_id)
+        else:
+            forget_asked(call.call_id)
+
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
         known = call.task_id
+        self._note(call)
         events = follow_message(
             self.connection,
             call.message(signed=self.connection.knows_senders),
@@ -201,6 +217,8 @@ class RemoteAgent:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
     def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
+        if _was_not_taken(call, error):
+            self._forget(call)
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
         if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
@@ -239,6 +257,13 @@ class RemoteAgent:
 def _left_in(task: TaskView, *, finished: bool) -> DelegationState:
     """The state that a task counts as having, which is followed no more."""
     return DelegationState.FAILED if not finished and task.open else task.state
+
+
+def _was_not_taken(call: RemoteCall, error: PeerError | ProtocolViolation) -> bool:
+    """Whether it is certain that the agent did nothing with the message."""
+    if call.maybe_sent or isinstance(error, ProtocolViolation | FailedInside):
+        return False
+    return isinstance(error, RequestRefused) or never_taken(error)
 
 
 def _may_go_on(call: RemoteCall, task: TaskView, error: PeerError | ProtocolViolation) -> bool:
