@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -130,3 +133,37 @@ async def test_a_supervisor_whose_storage_failed_while_its_agent_was_at_a_change
     assert (error["code"], error["retryable"]) == ("unknown_outcome", False)
     assert sentence in answer.last_words
     assert "ry again" not in answer.last_words
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Let a file take no change of a task, as one on a disk with a fault."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=20)) as other:
+        other.execute("CREATE TRIGGER fault BEFORE INSERT ON tasks BEGIN SELECT RAISE(FAIL, 'disk'); END")
+        try:
+            yield
+        finally:
+            other.execute("DROP TRIGGER fault")
+
+
+async def test_a_yes_that_the_agent_cannot_store_comes_back_with_its_question_and_counts_when_it_is_said_again(
+    tmp_path: Path,
+) -> None:
+    top = ScriptedModel(script=[calls(call("deployer", request="Deploy 1.2")), "Deployed."])
+    async with (
+        running_agent(Deployer, model=deploying("deploy_approved"), home=tmp_path) as agent,
+        supervising({"deployer": agent}, top) as url,
+        connected(url) as client,
+    ):
+        asked = await ask(client, "Deploy 1.2")
+        named = {"task_id": asked.task_id, "context_id": asked.context_id}
+        with refusing(tmp_path / Deployer.name / "tasks.sqlite"):
+            again = await ask(client, "yes", nonce=asked.nonce, **named)
+        assert again.state == "input_required"
+        assert "The deployer agent can store nothing right now, so it took no message" in again.last_words
+        assert "It still waits for your answer; nothing was done with it" in again.last_words
+        assert not MADE[-1].begun.is_set()
+        MADE[-1].go_on.set()
+        done = await ask(client, "yes", nonce=again.nonce, **named)
+    assert done.state == "completed"
+    assert MADE[-1].begun.is_set()

@@ -55,7 +55,6 @@ from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
     ProtocolViolation,
-    SubAgentUnavailable,
 )
 from utils.events import (
     DelegationFinished,
@@ -75,6 +74,9 @@ _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
 """A delegation has a deadline of its own, and an agent may work for long without a word."""
+
+_ASKING_SECONDS = 2.0
+"""Before the deadline of an answer: what asking the user once more takes at most."""
 
 OnTask = Callable[[str], Awaitable[None]]
 
@@ -190,7 +192,7 @@ class RemoteAgent:
             call.message(signed=self.connection.knows_senders),
             maybe_sent=call.maybe_sent,
             known_task=call.known_task,
-            patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
+            patience=_patience(call),
             on_unread=self._note_unread,
         )
         async with aclosing(events):
@@ -230,7 +232,7 @@ class RemoteAgent:
         else:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
-        if call.task_id and isinstance(failure, SubAgentUnavailable) and never_taken(error):
+        if call.task_id and never_taken(error):
             return not_delivered(self._name, call, failure)
         return failure
 
@@ -252,6 +254,12 @@ class RemoteAgent:
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise _quoting(DelegationFailed(with_words(ended, task.said)), task, task.said)
+
+
+def _patience(call: RemoteCall) -> Patience:
+    """How long the agent is waited for. An answer that it is too busy to take comes back while there is time to ask the user again."""
+    busy = max(0.0, call.deadline - _ASKING_SECONDS) if call.task_id else math.inf
+    return replace(_PATIENCE, restart_seconds=call.restart_seconds, busy_seconds=busy)
 
 
 def _left_in(task: TaskView, *, finished: bool) -> DelegationState:
