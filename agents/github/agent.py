@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import REFUSED, Skill
 from utils.auth.exposure import check_writes
-from utils.errors import OutcomeUnknown, SettingsError
+from utils.errors import OutcomeUnknown, SettingsError, StorageError
 from utils.events import AgentEvent, Completed, Failed, TextDelta
 from utils.persistence.files import StoreFile
 
@@ -129,9 +129,14 @@ class GitHubAgent(BaseLangGraphAgent):
                 elif (
                     isinstance(event, Failed) and event.code == OutcomeUnknown.code
                 ):  # which tells of its own
-                    for entry in await self._untold(request, own=True):
-                        await self._sender.journal.tell(entry.key)
+                    await self._tell_own(request)
                 yield event
+
+    async def _tell_own(self, request: AgentRequest) -> None:
+        """Note that the end of the turn tells of its changes with an unknown outcome. Where that cannot be noted, it is told once more later."""
+        with suppress(StorageError):
+            for entry in await self._untold(request, own=True):
+                await self._sender.journal.tell(entry.key)
 
     async def _untold(self, request: AgentRequest, *, own: bool = False) -> list[Entry]:
         """The changes with an unknown outcome that nobody was told of: of this task, or of earlier ones."""

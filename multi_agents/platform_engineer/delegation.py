@@ -280,9 +280,10 @@ class Delegation:
                 async with self._place(kept.agent, call):
                     await self._delegations.put(kept)
                     task = await remote.run(call, runtime.stream_writer, named)
-            except AnswerUndelivered:
+            except AnswerUndelivered as failure:
                 log.info("delegation.not_back", agent=kept.agent)
-                kept = replace(kept, state=WAITING, questions=[*kept.questions, question_again(kept)])
+                again = question_again(kept, failure.message)
+                kept = replace(kept, state=WAITING, questions=[*kept.questions, again])
                 await self._delegations.put(kept)
                 return None, kept
             except DelegationFailed as failure:

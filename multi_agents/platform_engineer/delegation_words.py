@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from langchain_core.messages import ToolMessage
 
-from utils.a2a_common.client.transport.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
+from utils.a2a_common.client.transport.sentences import ANSWER_UNDELIVERED, SUB_AGENT_UNREACHABLE
 from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.a2a_common.protocol.parts import part_kept
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired
@@ -32,16 +32,16 @@ _ASKED = "asked"
 
 def asked_again(record: DelegationRecord) -> InputRequired:
     """The newest question of an agent that is away, for the user to answer later."""
-    asked = Question.of(question_again(record))
+    asked = Question.of(question_again(record, SUB_AGENT_UNREACHABLE.format(agent=record.agent)))
     parts = [part_kept(part) for part in asked.parts]
     return InputRequired(asked.text, asked.origin or record.agent, asked.form, asked.auth, parts)
 
 
-def question_again(record: DelegationRecord) -> dict[str, Any]:
-    """The same question as the value of an interrupt: to the agent it is the one that it asked."""
+def question_again(record: DelegationRecord, why: str) -> dict[str, Any]:
+    """The same question as the value of an interrupt: to the agent it is the one that it asked. `why` says why it was not given the answer."""
     newest = record.questions[-1]
     words = str(newest.get(_ASKED) or Question.of(newest).text)
-    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=words)
+    sentence = ANSWER_UNDELIVERED.format(why=why, question=words)
     return {**newest, "question": sentence, _ASKED: words}
 
 

@@ -9,10 +9,20 @@ READ_ONLY = "read_only"
 """Key of a tool's `metadata`: true where it changes nothing."""
 
 REPEATABLE = "repeatable"
-"""Key of a tool's `metadata`: true where the tool itself sees to it that a repeated call has no second effect."""
+"""Key of a tool's `metadata`: true where the tool itself sees to it that a repeated call has no second effect.
+
+Where a new call would have one, as where the tool remembers its calls, it marks `CHANGES` too, and calls `note_effect` of
+`utils.a2a_common.tasks.begun_effects` before it changes something.
+"""
 
 CHANGES = "changes"
 """Key of a tool's `metadata`: true where it makes a change that the user was asked about."""
+
+
+def may_have_changed(metadata: Mapping[str, Any] | None) -> bool:
+    """Whether something may have changed by a call that has ended, so that a new call might change it once more."""
+    marks = metadata or {}
+    return not may_repeat(marks) or (marks.get(CHANGES) is True and marks.get(READ_ONLY) is not True)
 
 
 def may_repeat(metadata: Mapping[str, Any] | None) -> bool:

@@ -16,7 +16,7 @@ from agents.github.changes.change import Change, checked
 from agents.github.changes.journal import Entry
 from agents.github.changes.post import AuthorisationEnded, Poster
 from agents.github.tools.project import text
-from utils.errors import OutcomeUnknown, UpstreamRefused, UpstreamUnavailable
+from utils.errors import OutcomeUnknown, StorageError, UpstreamRefused, UpstreamUnavailable
 from utils.messages.approval import approves
 from utils.messages.results import Record
 
@@ -25,6 +25,9 @@ log = structlog.get_logger(__name__)
 Ask = Callable[[dict[str, Any]], Any]
 """Asks the user and returns the answer: LangGraph's `interrupt`, which ends the run until there is one."""
 
+Begins = Callable[[], None]
+"""Is called before something may change, and for a change that may have been made before."""
+
 _KIND = "change on GitHub"
 _TWICE = (
     "Warning: the same change was sent before, and its outcome is unknown. "
@@ -32,6 +35,13 @@ _TWICE = (
 )
 _DECLINED = "the answer was not an explicit yes"
 _NOT_SHOWN = "it had not been shown before"
+
+
+_MAYBE_MADE = frozenset({journal.INTENDED, journal.UNKNOWN, journal.DONE})
+
+
+def _nobody_asks() -> None:
+    """Default of `begins`: nobody keeps account."""
 
 
 class Book(Protocol):
@@ -85,7 +95,9 @@ class Sender:
         if self._sign_ins is not None:
             await self._sign_ins.grants.close()
 
-    async def run(self, change: Change, cause: Entry, ask: Ask, owner: str = "") -> Record:
+    async def run(
+        self, change: Change, cause: Entry, ask: Ask, owner: str = "", *, begins: Begins = _nobody_asks
+    ) -> Record:
         """Ask for approval of a change, and send it if it is approved.
 
         Args:
@@ -93,11 +105,13 @@ class Sender:
             cause: The tool call, its conversation and its task.
             ask: Asks the user.
             owner: Key of the user's authorisation; empty where nobody is known.
+            begins: Is told that the change is made, or may have been made before.
 
         Raises:
             UpstreamRefused: There is no token, the change cannot be shown, or GitHub refused it.
             UpstreamUnavailable: GitHub could not be reached; nothing was sent.
             OutcomeUnknown: It was sent, now or before, and may or may not have arrived.
+            StorageError: The journal cannot be read or written; nothing was sent now.
         """
         if self._sign_ins is None and not self._poster.has_token:
             raise UpstreamRefused("Nothing was sent: changes on GitHub need a token; set GITHUB_TOKEN.")
@@ -110,6 +124,8 @@ class Sender:
         )  # too long to be asked: nothing is noted then
         entry, new = await self.journal.ask(cause)
         if entry.state != journal.ASKED:
+            if entry.state in _MAYBE_MADE:
+                begins()
             return report(entry)
         warning = _TWICE if await self.journal.unknown_with(change.digest) else ""
         reply = ask(question_of(change, self._poster.api_url, warning, login).value())
@@ -118,17 +134,19 @@ class Sender:
             await self.journal.settle(entry.key, journal.DECLINED)
             return _not_sent(change.what, problem or _DECLINED)
         try:
-            return await self._send(change, entry, grant.tokens.access if grant else "")
+            return await self._send(change, entry, grant.tokens.access if grant else "", begins)
         except AuthorisationEnded:
             if self._sign_ins is not None:
                 await self._sign_ins.forget(owner)
             raise
 
-    async def _send(self, change: Change, entry: Entry, token: str) -> Record:
+    async def _send(self, change: Change, entry: Entry, token: str, begins: Begins) -> Record:
         if not await self.journal.intend(entry):
             return _not_sent(change.what, "its approval was used already")
-        state, link = journal.UNKNOWN, ""  # also when the run is cancelled meanwhile
+        state, link = journal.REFUSED, ""
         try:
+            begins()
+            state = journal.UNKNOWN  # also when the run is cancelled meanwhile
             made = await self._poster.post(
                 change.path, change.what, change.body, linked=change.linked, token=token
             )
@@ -139,8 +157,15 @@ class Sender:
             state = journal.REFUSED
             raise
         finally:
-            await asyncio.shield(self.journal.settle(entry.key, state, link))
+            await asyncio.shield(self._settle(entry, state, link))
         return report(replace(entry, state=state, link=link))
+
+    async def _settle(self, entry: Entry, state: str, link: str) -> None:
+        """Record the outcome. Where that fails the change stays intended, which is told as unknown later, and this run tells what it knows."""
+        try:
+            await self.journal.settle(entry.key, state, link)
+        except StorageError as error:
+            log.warning("github.change_not_settled", digest=entry.digest, state=state, code=error.code)
 
 
 def report(entry: Entry) -> Record:

@@ -14,6 +14,7 @@ from agents.github.changes.change import Change
 from agents.github.changes.journal import Entry
 from agents.github.client import path_of
 from agents.github.tools.arguments import TOLD, RepositoryArguments
+from utils.a2a_common.tasks.begun_effects import note_effect
 from utils.auth.service_tokens import person_of
 from utils.messages import repeatable
 from utils.messages.repeatable import REPEATABLE
@@ -101,7 +102,13 @@ class ChangeSpec(Generic[A]):
 
         async def call(runtime: Any, **values: Any) -> Result:
             change = self.change(self.arguments.model_validate(values))
-            return await sender.run(change, entry_of(runtime, change), interrupt, asker_of(runtime))
+            return await sender.run(
+                change,
+                entry_of(runtime, change),
+                interrupt,
+                asker_of(runtime),
+                begins=lambda: note_effect(self.name, str(runtime.tool_call_id)),
+            )
 
         call.__annotations__["runtime"] = ToolRuntime  # LangGraph injects the runtime by this annotation
         return PlainTool.from_function(

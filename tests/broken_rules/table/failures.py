@@ -209,13 +209,13 @@ FAILURES: tuple[Rule, ...] = (
                 "no text: once more",
                 _REMOTE + "::RemoteAgent._follow",
                 "events = follow_message(self.connection, call.message(signed=self.connection.knows_senders), maybe_sent=call.maybe_sent, "
-                "known_task=call.known_task, patience=replace(_PATIENCE, restart_seconds=call.restart_seconds), on_unread=self._note_unread)",
+                "known_task=call.known_task, patience=_patience(call), on_unread=self._note_unread)",
                 "async for event in follow_message(self.connection, call.message(signed=self.connection.knows_senders)):\n"
                 "    task.apply(event)\n"
                 "if task.text():\n"
                 "    return\n"
                 "events = follow_message(self.connection, call.message(signed=self.connection.knows_senders), maybe_sent=call.maybe_sent, "
-                "known_task=call.known_task, patience=replace(_PATIENCE, restart_seconds=call.restart_seconds), on_unread=self._note_unread)",
+                "known_task=call.known_task, patience=_patience(call), on_unread=self._note_unread)",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),
             broken(

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import interrupt
 
-from utils.a2a_common.graph.tools.boundary import ToolBoundary
-from utils.a2a_common.tasks.begun_effects import BegunEffects, tools_with_effects
-from utils.persistence.tool_record import MemoryToolRecord
+from utils.a2a_common.graph.run.done_effects import note_done
+from utils.a2a_common.graph.tools.boundary import DELEGATION, ToolBoundary
+from utils.a2a_common.tasks.begun_effects import BegunEffects, note_asked, note_effect, tools_with_effects
+from utils.errors import StorageFull
+from utils.messages.repeatable import CHANGES, READ_ONLY, REPEATABLE
+from utils.persistence.tool_record import CallKey, MemoryToolRecord
 
+enter = BegunEffects.enter
 RUNS: list[str] = []
 
 
@@ -67,3 +73,57 @@ async def test_a_change_that_was_made_before_the_process_died_counts_in_the_turn
     await run(record, Turn(recovered=True), "1.2")
     assert RUNS == [], "it ran a second time"
     assert tools_with_effects() == ["deploy"]
+
+
+async def test_a_call_that_a_process_died_in_counts_in_the_turn_that_goes_on_though_it_is_not_run_again() -> (
+    None
+):
+    record = MemoryToolRecord()
+    await record.begin(CallKey("task", "answer-1", "1.2"))
+    await run(record, Turn(recovered=True), "1.2")
+    assert RUNS == []
+    assert tools_with_effects() == ["deploy"]
+
+
+@pytest.mark.parametrize("note", [note_effect, note_asked])
+async def test_a_turn_that_was_told_as_failed_begins_nothing_more(note: Callable[[str, str], None]) -> None:
+    effects = BegunEffects()
+    effects.enter()
+    effects.over = StorageFull()
+    with pytest.raises(StorageFull):
+        note("deploy", "call")
+    assert effects.tools == effects.agents == []
+
+
+async def test_a_tool_of_a_turn_that_was_told_as_failed_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def enter_failed(effects: BegunEffects) -> None:
+        effects.over = StorageFull()
+        enter(effects)
+
+    monkeypatch.setattr(BegunEffects, "enter", enter_failed)
+    with pytest.raises(StorageFull):
+        await run(MemoryToolRecord(), Turn(), "1.2")
+    assert RUNS == []
+
+
+DEPLOYED = ToolMessage("1.2 is deployed", tool_call_id="call", name="deploy")
+
+
+@pytest.mark.parametrize(
+    ("marks", "tools", "agents"),
+    [
+        ({}, ["deploy"], []),
+        ({REPEATABLE: True, CHANGES: True}, ["deploy"], []),
+        ({REPEATABLE: True}, [], []),
+        ({READ_ONLY: True}, [], []),
+        ({DELEGATION: True}, [], ["deploy"]),
+    ],
+    ids=["changes", "remembers its calls", "has no second effect", "reads", "is an agent"],
+)
+def test_a_result_that_stands_in_the_conversation_counts_in_the_turn_that_goes_on(
+    marks: dict[str, bool], tools: list[str], agents: list[str]
+) -> None:
+    effects = BegunEffects()
+    effects.enter()
+    note_done([AIMessage("Deploying."), DEPLOYED], [deploy.model_copy(update={"metadata": marks})])
+    assert (effects.tools, effects.agents) == (tools, agents)

@@ -25,6 +25,7 @@ from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
 from utils.a2a_common.handler.callers import CallerLimits, check_caller
 from utils.a2a_common.handler.message_rules import check_id, check_params
+from utils.a2a_common.protocol.not_stored import refusal_data
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.retry_later import retry_later
 from utils.a2a_common.protocol.trace_context import operation_span, trace_of_call
@@ -126,6 +127,6 @@ def public_error(error: Exception, trace_id: str) -> A2AError:
         return retry_later(error)
     if isinstance(error, PlatformError):
         log.error("request.failed", code=error.code, trace_id=trace_id, causes=causes_of(error))
-        return InternalError(f"{error.message} (trace {trace_id})")
+        return InternalError(f"{error.message} (trace {trace_id})", refusal_data(error))
     log.error("request.crashed", code=INTERNAL, trace_id=trace_id, exc_info=error)
     return InternalError(f"{SERVER_CRASHED} (trace {trace_id})")

@@ -27,6 +27,7 @@ from utils.a2a_common.handler.operation import CANCEL, operation
 from utils.a2a_common.handler.pending_input import PendingInputRouter
 from utils.a2a_common.handler.task_reader import TaskReader
 from utils.a2a_common.handler.webhook_pages import default_of
+from utils.a2a_common.protocol.not_stored import refused_unstored
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.retry_later import perhaps_taken
 from utils.a2a_common.protocol.version import LEGACY, version_of
@@ -173,7 +174,8 @@ class PlatformRequestHandler(RequestHandler):
         Raises:
             A2AError: The message is refused.
             RetryLater: No turn is taken now.
-            StorageError: The turn cannot be stored.
+            NotStored: The turn cannot be stored.
+            StorageAway: The same, for a moment.
             PerhapsTakenError: The turn was stored, and its webhook cannot be.
         """
         credential = take_credential(call.state)
@@ -189,7 +191,8 @@ class PlatformRequestHandler(RequestHandler):
                 after, resumed = whole.sequence, whole.task
             await self._parts.room.check(params)
             if self._parts.preparation is not None:
-                await self._parts.preparation.prepare(admitted.task_id, principal_in(call), credential)
+                with refused_unstored():
+                    await self._parts.preparation.prepare(admitted.task_id, principal_in(call), credential)
             turn = await self._submit(params, call, admitted, after)
             if resumed is not None:
                 resumed.ClearField("artifacts")  # up to 3 MB, which the caller was told before
@@ -224,7 +227,8 @@ class PlatformRequestHandler(RequestHandler):
     ) -> None:
         """Submit a turn and store its webhook; both, also where the caller goes away meanwhile."""
         try:
-            await self._engine.submit(turn, call)
+            with refused_unstored():
+                await self._engine.submit(turn, call)
         except TaskBusy as error:
             raise UnsupportedOperationError(error.message) from None
         with perhaps_taken(turn.task_id):

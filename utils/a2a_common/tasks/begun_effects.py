@@ -1,4 +1,5 @@
-"""`BegunEffects`: the tools that a turn has called and that may have changed something, so that a turn whose answer is lost reports them.
+"""`BegunEffects`: the tools that a turn has called and that may have changed something, and the agents that it has asked, so that a
+turn whose answer is lost reports them.
 
 Advising a retry after a change was made would apply it twice. The same holds for a turn that is stopped during such a call: the request cannot
 be recalled, and its thread continues.
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from contextvars import ContextVar
 
+from utils.errors import StorageError
+
 _current: ContextVar[BegunEffects | None] = ContextVar("effects of the turn", default=None)
 
 
@@ -18,6 +21,8 @@ class BegunEffects:
     Attributes:
         calls: How often each tool was called, by its name.
         begun: Ids of these calls.
+        asked: Agents that were given a request by a call, by its id. Whether it was for a change, only they know.
+        over: Why the turn was told as failed, with what it had begun until then: it begins nothing more.
         cut: Tools whose calls were under way when the turn was stopped.
         below: What agents that were asked say of such calls of theirs, a sentence each.
     """
@@ -25,6 +30,8 @@ class BegunEffects:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.begun: set[str] = set()
+        self.asked: dict[str, str] = {}
+        self.over: StorageError | None = None
         self.cut: list[str] = []
         self.below: list[str] = []
 
@@ -33,17 +40,51 @@ class BegunEffects:
         """Names of the tools, each once, in the order of their first calls."""
         return [name for name, count in self.calls.items() if count > 0]
 
+    @property
+    def agents(self) -> list[str]:
+        """Names of the agents that were asked, each once."""
+        return list(dict.fromkeys(self.asked.values()))
+
     def enter(self) -> None:
         """Be those of the turn that runs in the current context, and in what it begins."""
         _current.set(self)
 
 
 def note_effect(tool: str, call_id: str) -> None:
-    """Note that the current turn calls a tool that may change something."""
-    effects = _current.get()
+    """Note that the current turn is about to change something: by a tool, or by an agent that is told the user's yes.
+
+    Raises:
+        StorageError: The turn was told as failed already, so the change must not be made.
+    """
+    effects = _open_effects()
     if effects is not None:
         effects.calls[tool] += 1
         effects.begun.add(call_id)
+
+
+def note_asked(agent: str, call_id: str) -> None:
+    """Note that the current turn is about to give an agent a request, which may be one for a change.
+
+    Raises:
+        StorageError: The turn was told as failed already, so the agent must not be asked.
+    """
+    effects = _open_effects()
+    if effects is not None:
+        effects.asked[call_id] = agent
+
+
+def forget_asked(call_id: str) -> None:
+    """The agent did not take the request."""
+    effects = _current.get()
+    if effects is not None:
+        effects.asked.pop(call_id, None)
+
+
+def _open_effects() -> BegunEffects | None:
+    effects = _current.get()
+    if effects is not None and effects.over is not None:
+        raise effects.over
+    return effects
 
 
 def forget_effect(tool: str, call_id: str) -> None:
@@ -62,8 +103,12 @@ def has_begun(call_id: str) -> bool:
 
 def tools_with_effects() -> list[str]:
     """The tools that the current turn has called and that may have changed something."""
-    effects = _current.get()
-    return effects.tools if effects is not None else []
+    return current_effects().tools
+
+
+def current_effects() -> BegunEffects:
+    """What the current turn has begun; nothing outside of a turn."""
+    return _current.get() or BegunEffects()
 
 
 CUT_OFF = "{tools} was still under way: whether it had its effect, or still has it later, is unknown. Find out before you ask again."

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
 from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus, TaskStatusUpdateEvent
 
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
-from utils.a2a_common.tasks.begun_effects import cut_off, cut_off_below, tools_with_effects
+from utils.a2a_common.tasks.begun_effects import (
+    BegunEffects,
+    current_effects,
+    cut_off,
+    cut_off_below,
+    tools_with_effects,
+)
 from utils.a2a_common.tasks.turn import Turn
 from utils.errors import (
     CRASHED,
@@ -44,6 +50,8 @@ CRASHED_AFTER_EFFECT = (
 
 CRASHED_ALONE = "Internal error in the agent. Report the trace id to whoever runs it."
 
+ASKED_NOT_STORED = "{why}. {agents} may have done what was asked for: if that was a change, check whether it was made before you ask again."
+
 EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether the change was made is unknown. Check before you ask again."
 
 
@@ -56,8 +64,8 @@ def failure_of(error: Exception) -> Failed:
         log.error("turn.crashed", code=INTERNAL, exc_info=error)
         return unforeseen()
     log.warning("turn.failed", code=known.code, causes=causes_of(error))
-    if isinstance(known, StorageError) and (tools := tools_with_effects()):
-        return _unknown(EFFECT_NOT_STORED, tools)
+    if isinstance(known, StorageError):
+        return not_stored(known, current_effects()) or failure(known)
     if isinstance(known, DeadlineExceeded) and (unknown := cut_off()):
         return Failed(OutcomeUnknown.code, f"{TOO_LATE} {unknown}")
     return failure(known)
@@ -72,9 +80,20 @@ def unforeseen() -> Failed:
     return Failed(OutcomeUnknown.code, " ".join([own, *below]))
 
 
-def _unknown(sentence: str, tools: Sequence[str]) -> Failed:
-    """The event for a turn whose result is lost although tools may have changed something: a retry may change it twice."""
-    return Failed(OutcomeUnknown.code, sentence.format(tools=" and ".join(tools)))
+def not_stored(cause: StorageError, begun: BegunEffects) -> Failed | None:
+    """The event for a turn whose result is lost although it may have changed something: a retry may change it twice.
+
+    Returns:
+        `None` for a turn that has begun nothing of that kind.
+    """
+    if begun.tools:
+        sentence = EFFECT_NOT_STORED.format(tools=" and ".join(begun.tools))
+    elif begun.agents:
+        why = cause.message.split(". ")[0].rstrip(".")
+        sentence = ASKED_NOT_STORED.format(why=why, agents=" and ".join(begun.agents))
+    else:
+        return None
+    return Failed(OutcomeUnknown.code, sentence)
 
 
 def failure(error: PlatformError) -> Failed:
@@ -110,16 +129,14 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
     return _status(task_id, context_id, status, {ERROR_EXTENSION: error_payload(failure, bound_trace_id())})
 
 
-def storage_end(
-    head: Task, now: float, cause: StorageError, tools: Sequence[str] = ()
-) -> TaskStatusUpdateEvent:
+def storage_end(head: Task, now: float, cause: StorageError, begun: BegunEffects) -> TaskStatusUpdateEvent:
     """The event that ends a task whose events could not be stored, with the code of the storage error and a sentence with the remedy.
 
-    `tools` are those of the turn that may have changed something: then the outcome is unknown.
+    Where the turn has begun what may have changed something, the outcome is unknown.
     """
     known = isinstance(cause, StorageFull | StorageHeld)
     sentence = f"The answer may be incomplete. {cause.message}" if known else NOT_STORED
-    end = _unknown(EFFECT_NOT_STORED, tools) if tools else Failed(cause.code, sentence, cause.retryable)
+    end = not_stored(cause, begun) or Failed(cause.code, sentence, cause.retryable)
     event = failed_status(head.id, head.context_id, end)
     event.status.timestamp.FromNanoseconds(round(now * 1e9))
     return event

@@ -261,6 +261,7 @@ class TaskWriter:
         own_end = None
         if self.reason is not Loss.SUSPENDED:
             self._lose(Loss.STORAGE)
+            self.effects.over = self._failure
             if not _is_message(waiting):
                 own_end = self._end_task(waiting)
         for item in waiting:
@@ -289,7 +290,7 @@ class TaskWriter:
         return None
 
     def _failed_end(self, head: Task) -> Waiting:
-        event = storage_end(head, self._around.clock(), self._failure, self.effects.tools)
+        event = storage_end(head, self._around.clock(), self._failure, self.effects)
         entry = self._next(event)
         ended = Task()
         ended.CopyFrom(head)

@@ -32,6 +32,7 @@ from utils.a2a_common.client.stream.patience import Patience
 from utils.a2a_common.client.stream.undelivered import not_delivered
 from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered, QuestionGone
 from utils.a2a_common.client.transport.errors import (
+    FailedInside,
     PeerError,
     RequestRefused,
     UnusableAnswer,
@@ -49,11 +50,11 @@ from utils.a2a_common.client.transport.sentences import (
 from utils.a2a_common.client.transport.unclear import is_away
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.shown_result import shown_result
+from utils.a2a_common.tasks.begun_effects import forget_asked, forget_effect, note_asked, note_effect
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
     ProtocolViolation,
-    SubAgentUnavailable,
 )
 from utils.events import (
     DelegationFinished,
@@ -73,6 +74,9 @@ _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
 """A delegation has a deadline of its own, and an agent may work for long without a word."""
+
+_ASKING_SECONDS = 2.0
+"""Before the deadline of an answer: what asking the user once more takes at most."""
 
 OnTask = Callable[[str], Awaitable[None]]
 
@@ -167,14 +171,28 @@ class RemoteAgent:
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
 
+    def _note(self, call: RemoteCall) -> None:
+        """Note for the turn that the agent may change something: an answer may be the yes to it."""
+        if call.task_id:
+            note_effect(self._name, call.call_id)
+        else:
+            note_asked(self._name, call.call_id)
+
+    def _forget(self, call: RemoteCall) -> None:
+        if call.task_id:
+            forget_effect(self._name, call.call_id)
+        else:
+            forget_asked(call.call_id)
+
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
         known = call.task_id
+        self._note(call)
         events = follow_message(
             self.connection,
             call.message(signed=self.connection.knows_senders),
             maybe_sent=call.maybe_sent,
             known_task=call.known_task,
-            patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
+            patience=_patience(call),
             on_unread=self._note_unread,
         )
         async with aclosing(events):
@@ -201,6 +219,8 @@ class RemoteAgent:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
     def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
+        if _was_not_taken(call, error):
+            self._forget(call)
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
         if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
@@ -212,7 +232,7 @@ class RemoteAgent:
         else:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
-        if call.task_id and isinstance(failure, SubAgentUnavailable) and never_taken(error):
+        if call.task_id and never_taken(error):
             return not_delivered(self._name, call, failure)
         return failure
 
@@ -236,9 +256,22 @@ class RemoteAgent:
                 raise _quoting(DelegationFailed(with_words(ended, task.said)), task, task.said)
 
 
+def _patience(call: RemoteCall) -> Patience:
+    """How long the agent is waited for. An answer that it is too busy to take comes back while there is time to ask the user again."""
+    busy = max(0.0, call.deadline - _ASKING_SECONDS) if call.task_id else math.inf
+    return replace(_PATIENCE, restart_seconds=call.restart_seconds, busy_seconds=busy)
+
+
 def _left_in(task: TaskView, *, finished: bool) -> DelegationState:
     """The state that a task counts as having, which is followed no more."""
     return DelegationState.FAILED if not finished and task.open else task.state
+
+
+def _was_not_taken(call: RemoteCall, error: PeerError | ProtocolViolation) -> bool:
+    """Whether it is certain that the agent did nothing with the message."""
+    if call.maybe_sent or isinstance(error, ProtocolViolation | FailedInside):
+        return False
+    return isinstance(error, RequestRefused) or never_taken(error)
 
 
 def _may_go_on(call: RemoteCall, task: TaskView, error: PeerError | ProtocolViolation) -> bool:

@@ -13,25 +13,26 @@ from utils.a2a_common.client.transport.errors import (
     failure_of,
     never_taken,
 )
+from utils.a2a_common.client.transport.unclear import is_away
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
 
     from utils.a2a_common.client.stream.message import RemoteCall
-    from utils.errors import DelegationFailed, SubAgentUnavailable
+    from utils.errors import DelegationFailed
 
 
-def not_delivered(agent: str, answer: RemoteCall, failure: SubAgentUnavailable) -> DelegationFailed:
-    """The failure of an answer that did not reach its agent; an unknown outcome where an earlier process may have sent it.
+def not_delivered(agent: str, answer: RemoteCall, failure: DelegationFailed) -> DelegationFailed:
+    """The failure of an answer that did not reach its agent, or that it did not take; an unknown outcome where an earlier process may have sent it.
 
     Args:
         agent: Our name for the agent.
         answer: What was to be sent.
         failure: Why it was not.
     """
-    return (
-        failure_of(agent, OutcomeUnclear(None)) if answer.maybe_sent else AnswerUndelivered(failure.message)
-    )
+    if answer.maybe_sent:
+        return failure_of(agent, OutcomeUnclear(None))
+    return AnswerUndelivered(failure.message, away=is_away(failure))
 
 
 def perhaps_taken(error: PeerError, message: Message) -> PeerError:

@@ -12,7 +12,15 @@ class SubAgentNotAuthorised(DelegationFailed):
 
 
 class AnswerUndelivered(SubAgentUnavailable):
-    """A sub-agent that cannot be reached was certainly not given the user's answer: its task still waits, and the user may be asked again."""
+    """A sub-agent was certainly not given the user's answer: its task still waits, and the user may be asked again.
+
+    Attributes:
+        away: Whether it cannot be reached, rather than that it takes nothing now.
+    """
+
+    def __init__(self, message: str, *, away: bool = True) -> None:
+        super().__init__(message)
+        self.away = away
 
 
 class QuestionGone(DelegationFailed):

@@ -7,6 +7,7 @@
     │   └── AgentBusy           the agent takes no request now, and says when to come again
     ├── RequestRefused      the agent does not accept the call, and says why
     │   ├── CredentialsRefused  it wants to know who asks, or does not let the one who asks
+    │   ├── NotStoredThere      it cannot store the message
     │   └── NotAuthorised       there is nothing to show it who asks: nothing was sent
     ├── FailedInside        the agent failed over the call
     ├── NoProgress          the agent ended its answer without an end of the task
@@ -23,6 +24,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.transport.delegation_failures import SubAgentNotAuthorised
+from utils.a2a_common.client.transport.http_errors import BUSY_STATUS, retry_after_of, status_of
 from utils.a2a_common.client.transport.peer_text import with_words, with_wrong
 from utils.a2a_common.client.transport.sentences import (
     AGENT_UNCLEAR,
@@ -34,6 +36,7 @@ from utils.a2a_common.client.transport.sentences import (
     SUB_AGENT_NEEDS_MESSAGE,
     SUB_AGENT_NOT_EXCHANGED,
     SUB_AGENT_NOT_GRANTED,
+    SUB_AGENT_NOT_STORED,
     SUB_AGENT_REFUSED,
     SUB_AGENT_STOPPED,
     SUB_AGENT_UNREACHABLE,
@@ -41,6 +44,7 @@ from utils.a2a_common.client.transport.sentences import (
 )
 from utils.a2a_common.client.transport.unclear import DelegationUnclear, is_away
 from utils.a2a_common.client.transport.unread_reason import cut, reason_of
+from utils.a2a_common.protocol.not_stored import is_refusal
 from utils.auth.exchange import Lack
 from utils.errors import (
     DelegationFailed,
@@ -48,6 +52,7 @@ from utils.errors import (
     PeerLimitExceeded,
     PlatformError,
     ProtocolViolation,
+    StorageError,
     SubAgentRefused,
     SubAgentUnavailable,
 )
@@ -58,7 +63,6 @@ if TYPE_CHECKING:
     from a2a.utils.errors import A2AError
 
 
-_BUSY_STATUS = (429, 503)
 _NOT_TAKEN = frozenset({301, 307, 308, *range(400, 500)} - {408, 499})
 """HTTP statuses that tell that the request was not carried out where it was sent to."""
 _NO_ENTRY = {
@@ -79,9 +83,6 @@ _NO_TOKEN = {
     Lack.UNAVAILABLE: SUB_AGENT_NOT_EXCHANGED,
     Lack.GONE: SUB_AGENT_NEEDS_MESSAGE,
 }
-
-SHORTEST_RETRY, LONGEST_RETRY = 0.2, 30.0
-"""Bounds in seconds of what an agent may say in `Retry-After`."""
 
 
 class PeerError(PlatformError):
@@ -138,7 +139,7 @@ class UnusableAnswer(PeerError):
     @property
     def final(self) -> bool:
         """Whether the same question would get the same answer later."""
-        return self.heard or (self.status in _NOT_TAKEN and self.status not in _BUSY_STATUS)
+        return self.heard or (self.status in _NOT_TAKEN and self.status not in BUSY_STATUS)
 
 
 class AgentBusy(UnusableAnswer):
@@ -188,6 +189,10 @@ class NotAuthorised(RequestRefused):
     def __init__(self, why: Lack) -> None:
         super().__init__("")
         self.why = why
+
+
+class NotStoredThere(RequestRefused):
+    """The agent cannot store the message, as where its disk is full, and has done nothing with it."""
 
 
 class FailedInside(RequestRefused):
@@ -277,9 +282,9 @@ def typed(error: Exception) -> PeerError:
         UnsupportedOperationError,
     )
 
-    if (seconds := _retry_after(error.__cause__ or error)) is not None:
+    if (seconds := retry_after_of(error.__cause__ or error)) is not None:
         return AgentBusy(seconds)
-    if (status := _status(error.__cause__ or error)) in _NO_ENTRY:
+    if (status := status_of(error.__cause__ or error)) in _NO_ENTRY:
         return CredentialsRefused(_NO_ENTRY[status])
     cause = error.__cause__ if isinstance(error, A2AClientError) else error
     if (refused := certificate_refused(cause)) is not None:
@@ -290,6 +295,8 @@ def typed(error: Exception) -> PeerError:
         case httpx.TransportError() | OSError():
             return ConnectionLost("The connection to the agent was lost.")
     match error:
+        case InternalError() if is_refusal(error.data):
+            return NotStoredThere(error.message)
         case InternalError() | InvalidAgentResponseError():
             return FailedInside(error.message)
         case A2AError() if not isinstance(error, A2AClientError):
@@ -306,7 +313,7 @@ def never_taken(error: PeerError) -> bool:
     match error:
         case ConnectionLost(sent=sent):
             return not sent
-        case AgentBusy():
+        case AgentBusy() | NotStoredThere():
             return True
         case UnusableAnswer(status=status):
             return status in _NOT_TAKEN
@@ -330,26 +337,6 @@ def certificate_refused(error: BaseException | None) -> CertificateRefused | Non
     return None
 
 
-def _status(error: BaseException) -> int:
-    """The HTTP status of an answer that is an error; 0 where it is something else."""
-    import httpx
-
-    return error.response.status_code if isinstance(error, httpx.HTTPStatusError) else 0
-
-
-def _retry_after(error: BaseException) -> float | None:
-    """Seconds after which a refused HTTP request may be sent again; `None` where the answer does not say so."""
-    import httpx
-
-    if not isinstance(error, httpx.HTTPStatusError) or error.response.status_code not in _BUSY_STATUS:
-        return None
-    try:
-        seconds = float(error.response.headers["Retry-After"])
-    except (KeyError, ValueError):  # a date is not used by agents
-        return None
-    return min(max(seconds, SHORTEST_RETRY), LONGEST_RETRY)
-
-
 def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     """The error that a delegation ends with.
 
@@ -362,6 +349,9 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
             return _unclear(agent, lost or ConnectionLost(AGENT_UNCLEAR))
         case NotAuthorised(why=why):
             return SubAgentNotAuthorised(_NO_TOKEN[why].format(agent=agent))
+        case NotStoredThere():
+            told = SUB_AGENT_NOT_STORED.format(agent=agent)
+            return DelegationFailed(told, code=StorageError.code, retryable=True)
         case FailedInside():
             return DelegationFailed(SUB_AGENT_CRASHED.format(agent=agent))
         case RequestRefused(reason=reason):

@@ -5,10 +5,11 @@ SUB_AGENT_UNKNOWN = (
 )
 SUB_AGENT_NO_ADDRESS = "The card of the {agent} agent names no address that can be used. {why}"
 SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
-SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
-    "The {agent} agent, which waits for your answer, cannot be reached right now. "
+ANSWER_UNDELIVERED = (
+    "{why} It still waits for your answer; nothing was done with it. "
     "Please send the answer again in a moment. It asked: {question}"
 )
+SUB_AGENT_NOT_STORED = "The {agent} agent can store nothing right now, so it took no message. Its disk may be full: its log has the details."
 SUB_AGENT_DOWN = (
     "The {agent} agent has been unavailable since {since:%H:%M:%S} UTC. The next try is in {seconds} s."
 )

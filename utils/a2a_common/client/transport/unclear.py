@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered
 from utils.errors import DelegationFailed, OutcomeUnknown, SubAgentUnavailable
 
 
@@ -22,6 +23,6 @@ class DelegationUnclear(DelegationFailed):
 
 def is_away(failure: DelegationFailed) -> bool:
     """Whether a failure says that the agent cannot be reached, now or any more."""
-    return isinstance(failure, SubAgentUnavailable) or (
-        isinstance(failure, DelegationUnclear) and failure.away
-    )
+    if isinstance(failure, DelegationUnclear | AnswerUndelivered):
+        return failure.away
+    return isinstance(failure, SubAgentUnavailable)

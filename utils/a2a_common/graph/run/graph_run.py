@@ -14,6 +14,7 @@ from langgraph.constants import END
 from langgraph.types import Command
 
 from utils.a2a_common.graph.questions.interrupts import resume_value
+from utils.a2a_common.graph.run.done_effects import note_done
 from utils.a2a_common.graph.run.recovery import (
     TURN,
     RecoveredTurn,
@@ -286,6 +287,7 @@ class GraphRun:
 
     def _recall(self, recovery: RecoveredTurn) -> None:
         """Count what the process that died had used, as far as checkpoints hold it."""
+        note_done(recovery.done, self._built.tools)
         used = self._turn.recall(recovery.done, whole_task=recovery.earlier)
         self._request.meter.add(used, sum(isinstance(each, AIMessage) for each in recovery.done))
 

@@ -23,7 +23,7 @@ from utils.a2a_common.graph.tools.contained_tool import contained
 from utils.a2a_common.graph.tools.events import ToolEvent, published_events
 from utils.a2a_common.graph.tools.result import UnusableResult
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.a2a_common.tasks.begun_effects import forget_effect, note_cut, note_effect
+from utils.a2a_common.tasks.begun_effects import forget_effect, has_begun, note_cut, note_effect
 from utils.errors import (
     INTERNAL,
     TOOL_CRASHED,
@@ -96,6 +96,7 @@ class ToolBoundary(AgentMiddleware):
             earlier = await recorder.earlier()
         except OutcomeUnknown as error:
             problem = _problem_message(error, call_id, name)
+            _note_effect(request)
             await recorder.finish(CallOutcome(problem))
             write(ToolFinished(call_id, name, ToolStatus.INTERRUPTED, 0.0))
             return problem
@@ -126,7 +127,7 @@ class ToolBoundary(AgentMiddleware):
                     raise
                 except asyncio.CancelledError as error:
                     if _is_canceled():
-                        if _may_have_an_effect(request):
+                        if not _delegates(request) and has_begun(call_id):
                             note_cut(name)
                         raise
                     result = _problem_message(error, call_id, name)  # of something that the tool waited for
@@ -204,7 +205,11 @@ def _unusable(error: Exception, request: ToolCallRequest) -> ToolMessage:
 
 
 def may_have_an_effect(tool: BaseTool) -> bool:
-    """Whether a call of a tool may itself change something: what another agent does is that agent's to tell."""
+    """Whether a call of a tool may itself change something, from its beginning.
+
+    What another agent does is that agent's to tell. A tool that keeps a repeated call from a second effect knows when it
+    has one, and notes that itself: `note_effect`.
+    """
     return not ((tool.metadata or {}).get(DELEGATION) or may_repeat(tool.metadata))
 
 
