@@ -37,7 +37,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "what a tool published is forgotten",
-                "utils/a2a_common/graph/tools/boundary.py::ToolBoundary._ended",
+                "utils/a2a_common/graph/tools/boundary.py::_recorded",
                 "CallOutcome(result, events)",
                 "CallOutcome(result)",
                 _KILLED + "test_a_tool_that_ended_before_its_checkpoint_is_answered_from_the_record",
@@ -74,6 +74,13 @@ RESUME: tuple[Rule, ...] = (
                 _RUN + ".open",
                 "self._recall(self._recovery)",
                 "_ = self._recall",
+                _KILLED + "test_tokens_of_the_killed_process_are_counted_once",
+            ),
+            broken(
+                "an answer that is stored without its checkpoint is counted twice",
+                "utils/a2a_common/graph/run/turn_usage.py::TurnUsage.count",
+                "answer.id in self._counted",
+                "False",
                 _KILLED + "test_tokens_of_the_killed_process_are_counted_once",
             ),
         ),
