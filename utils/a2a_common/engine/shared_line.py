@@ -111,7 +111,7 @@ class Load:
     def _begin(self, shares: FairShares) -> Iterator[Standing]:
         """The turns that begin as soon as somebody fetches them; they take their places."""
         heads = self._heads()
-        while shares.free > 0 and (fit := [each for each in heads if shares.open_to(each.caller)]):
+        while fit := [each for each in heads if shares.open_to(each.caller)]:
             begun = min(fit, key=lambda each: _order(each, shares))
             heads.remove(begun)
             shares.take(begun.caller)
