@@ -51,19 +51,9 @@ class Load:
     held: frozenset[str] = frozenset()
 
     @property
-    def running(self) -> int:
-        """Turns that run."""
-        return sum(each.running for each in self.standings)
-
-    @property
     def waiting(self) -> int:
         """Turns that do not run yet."""
         return sum(each.waiting for each in self.standings)
-
-    @property
-    def conversations(self) -> int:
-        """Conversations with a turn that runs or waits."""
-        return len(self.standings)
 
     @property
     def busy(self) -> bool:
