@@ -86,6 +86,20 @@ RESUME: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        "resume-standstill",
+        "A process that stands still in the middle of a write holds up nobody who takes over its turn for long.",
+        (
+            broken(
+                "it keeps its locks as long as it stands",
+                "utils/persistence/postgres/pool.py::PostgresPool.session",
+                "(seconds, STANDSTILL_SECONDS)",
+                "(seconds, 0)",
+                "tests/contract/stores/test_session_settings.py::"
+                "test_a_transaction_whose_process_says_no_more_ends_and_gives_up_its_locks",
+            ),
+        ),
+    ),
+    Rule(
         "resume-delegations",
         "A delegation of a recovered turn is followed, and sent and counted once.",
         (

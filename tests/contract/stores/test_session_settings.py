@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from tests.postgres import PostgresServer
-from utils.errors import StorageAway
 from utils.persistence.postgres import pool as pool_module
+from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.own_tables import own_tables
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -113,5 +113,5 @@ async def test_a_transaction_whose_process_says_no_more_ends_and_gives_up_its_lo
                     await other.execute("SELECT pg_advisory_lock(1)")
                 await standing.execute("SELECT 1")
 
-        with pytest.raises(StorageAway):
+        with pytest.raises(DatabaseUnreachable):
             await stand_still()
