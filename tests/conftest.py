@@ -110,6 +110,15 @@ def pytest_runtest_makereport(item: pytest.Item):
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    report = yield
+    if report.skipped and collector.config.getoption("--fail-on-skip"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which the full run does not allow: {report.longrepr}"
+    return report
+
+
 @pytest.fixture(scope="session")
 def listens() -> None:
     """Marks each test that depends on it `listens`: for fixtures that serve on a port."""

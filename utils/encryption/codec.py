@@ -45,10 +45,8 @@ OLD_MARK = b"\xffencrypted\x01"
 TEXT_MARK = "\x02encrypted:"
 """Begins encrypted texts, together with what every token of Fernet begins with."""
 
-OLD_TEXT_MARK = "\x01encrypted:"
-"""Begins encrypted texts of earlier versions, which did not say for which place."""
-
 _TEXT = re.compile(r"[\x01\x02]encrypted:gAAAAA[\w-]+=*", re.ASCII)
+"""An encrypted text; those of earlier versions, which did not say for which place, begin with another character."""
 
 _DIGEST = 32
 """Bytes of the digest of a place."""

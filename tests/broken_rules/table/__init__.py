@@ -8,6 +8,7 @@ from tests.broken_rules.table.bindings import BINDINGS
 from tests.broken_rules.table.encryption import ENCRYPTION
 from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
+from tests.broken_rules.table.kept_up import KEPT_UP
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
 from tests.broken_rules.table.memory import MEMORY
@@ -15,6 +16,7 @@ from tests.broken_rules.table.parts import PARTS
 from tests.broken_rules.table.promises import PROMISES
 from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
 from tests.broken_rules.table.push import PUSH
+from tests.broken_rules.table.reading import READING
 from tests.broken_rules.table.resume import RESUME
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
@@ -41,4 +43,6 @@ RULES: tuple[Rule, ...] = (
     *THRESHOLDS,
     *ENCRYPTION,
     *MEMORY,
+    *READING,
+    *KEPT_UP,
 )

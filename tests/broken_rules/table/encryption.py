@@ -10,7 +10,8 @@ _LOG = "utils/persistence/encrypted/task_log.py::EncryptedTaskLog"
 _CONTRACT = "tests/contract/stores/test_encryption.py::"
 _NO_WORD = _CONTRACT + "test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on"
 _NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
-_MOVED = "tests/contract/stores/test_places.py::test_what_is_moved_in_the_storage_is_refused"
+_PLACES = "tests/contract/stores/test_places.py::"
+_MOVED = _PLACES + "test_what_is_moved_in_the_storage_is_refused"
 _RENEWED = "tests/contract/stores/test_renewal.py::"
 _REPLICAS = "tests/unit/engine/test_keys_of_replicas.py::"
 _LATER = "tests/e2e/conversations/test_encrypting_later.py::"
@@ -18,9 +19,7 @@ _ADOPTED = (
     "tests/e2e/auth/test_adopting.py::"
     "test_a_person_of_a_provider_answers_the_question_that_waits_and_its_webhook_hears_it"
 )
-_COPIED = (
-    "tests/contract/stores/test_places.py::test_a_conversation_that_is_copied_from_somebody_else_is_refused"
-)
+_COPIED = _PLACES + "test_a_conversation_that_is_copied_from_somebody_else_is_refused"
 _LINES = (
     "tests/e2e/conversations/test_encrypted.py::"
     "test_the_terminal_encrypts_its_lines_and_forgets_those_of_a_deleted_conversation"
@@ -300,11 +299,12 @@ ENCRYPTION: tuple[Rule, ...] = (
                     ),
                     ("change", '("changes.what", key, thread_id)', '("changes.what", key)', _MOVED),
                     ("link", '("changes.link", key)', '("changes.link",)', _MOVED),
+                    ("checkpoint", '("checkpoints", thread_id)', '("checkpoints",)', _COPIED),
                     (
-                        "checkpoint",
-                        '("checkpoints", thread_id)',
-                        '("checkpoints",)',
-                        _COPIED,
+                        "message",
+                        '("conversation_messages.body", thread_id, digest)',
+                        '("conversation_messages.body",)',
+                        _PLACES + "test_a_message_that_is_copied_from_somebody_else_is_refused",
                     ),
                 )
             ),

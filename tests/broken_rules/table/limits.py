@@ -107,9 +107,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "whoever reads nothing of a stream over gRPC is waited for without end",
-                "utils/a2a_common/server/grpc/server.py::_interceptors",
-                "[StalledStreams(write_seconds)]",
-                "[]",
+                "utils/a2a_common/server/grpc/stalled.py::StalledStreams._write",
+                "asyncio.timeout(self._seconds + size / LEAST_PER_SECOND)",
+                "asyncio.timeout(None)",
                 "tests/e2e/wire/test_stalled_grpc.py::"
                 "test_a_stream_of_which_its_client_takes_nothing_is_ended_and_the_client_is_told",
             ),

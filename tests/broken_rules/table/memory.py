@@ -119,7 +119,7 @@ MEMORY: tuple[Rule, ...] = (
             ),
             broken(
                 "the same words are kept twice",
-                _KEPT + ".remember",
+                _KEPT + "._saying",
                 "each.kind is kind and _same(each.text, text)",
                 "False",
                 _CHANGED,

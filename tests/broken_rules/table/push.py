@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule, broken
 
 _STORE = "utils/a2a_common/server/push/store.py"
+_SENDER = "utils/a2a_common/server/push/sender.py::"
+_PUSHED = "tests/e2e/wire/test_push.py::"
 _REPEATS = "utils/a2a_common/handler/pending_input.py"
 _AGAIN = "tests/contract/handler/test_repeats.py::"
 _RESTART = "tests/e2e/wire/test_push_restart.py::"
@@ -50,6 +52,26 @@ PUSH: tuple[Rule, ...] = (
                 "SqlitePushConfigs(runtime.folder / StoreFile.PUSH, runtime.codec)",
                 "SqlitePushConfigs.__mro__[1]()",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
+            ),
+        ),
+    ),
+    Rule(
+        "push-away",
+        "A webhook that is away is told how a turn ended once it is back, and is given up after its time.",
+        (
+            broken(
+                "it is given up after a few tries",
+                _SENDER + "PushSender._wait_or_give_up",
+                "lasts and failure.is_away and webhook.sent is not None",
+                "False",
+                _PUSHED + "test_a_webhook_that_is_away_for_a_while_hears_how_the_turn_ended_once",
+            ),
+            broken(
+                "it is tried for ever",
+                _SENDER + "_Lane.next_pause",
+                "not self.patience.allows(pause)",
+                "False",
+                _PUSHED + "test_a_webhook_that_stays_away_is_given_up_after_its_time",
             ),
         ),
     ),

@@ -73,6 +73,11 @@ async def ready(made: RagAgent) -> None:
         await asyncio.sleep(0.01)
 
 
+async def embedded(made: RagAgent) -> None:
+    while not (state := await made.readiness()).ready or state.busy:
+        await asyncio.sleep(0.01)
+
+
 async def tools_of(made: RagAgent) -> list[BaseTool]:
     """The agent's tools; all of them are LangChain's own."""
     tools = list(await made.tools())
@@ -327,7 +332,7 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
     home = tmp_path / "data" / "rag"
     home.mkdir(parents=True)
     async with agent(home, "none", steps) as made:
-        await ready(made)
+        await embedded(made)  # until then a note says so
         await turn(made, task="t1")
         (before,) = await results(made)
         process = await preloaded.start(

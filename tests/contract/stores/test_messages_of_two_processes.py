@@ -16,7 +16,7 @@ from tests.contract.stores.told import Place
 from tests.postgres import PostgresServer
 from utils.encryption.codec import Codec
 from utils.persistence.encrypted import places
-from utils.persistence.postgres import stored_messages
+from utils.persistence.postgres import pool as pool_module
 from utils.persistence.postgres.pool import Connection, PostgresPool
 from utils.persistence.postgres.stored_messages import PostgresMessages
 
@@ -72,7 +72,7 @@ async def test_a_message_that_is_deleted_while_another_process_waits_to_name_it_
 async def test_a_process_that_stands_still_holds_up_the_others_for_a_while_and_loses_nothing(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored_messages, "LONGEST_PAUSE", "100ms")
+    monkeypatch.setattr(pool_module, "STANDSTILL_SECONDS", 0.1)
     async with postgres.opened() as pool:
         room = Room(Place(tmp_path, pool))
         its = PostgresMessages(pool.schema, room.codec)

@@ -133,21 +133,20 @@ async def test_what_is_moved_in_the_storage_is_refused(storage: Place, thefts: t
             assert await thefts[-1].reading(told) == thefts[-1].instead
 
 
-async def test_a_conversation_that_is_copied_from_somebody_else_is_refused(storage: Place) -> None:
+STEPS = (CHECKPOINTS, ("", "checkpoint_writes"), ("", "checkpoint_blobs"))
+"""Where the steps of a conversation are, without its messages; a file keeps no writes of a turn that ended."""
+MESSAGES = ("conversation_messages", "conversation_messages")
+
+
+@pytest.mark.parametrize("copied_tables", [STEPS, (*STEPS, MESSAGES)], ids=["its steps", "all of it"])
+async def test_a_conversation_that_is_copied_from_somebody_else_is_refused(
+    storage: Place, copied_tables: tuple[tuple[str, str], ...]
+) -> None:
     await all_told(storage, Codec([KEY]))
-    copy = "UPDATE {table} SET thread_id = 'bob' WHERE thread_id = 'ann'"
-    in_a_database = [
-        ("", "checkpoint_writes"),
-        ("", "checkpoint_blobs"),
-    ]  # a file keeps no writes of a turn that ended
-    messages = ("conversation_messages", "conversation_messages")
-    for names in [
-        ("checkpoints", "checkpoints"),
-        messages,
-        *(in_a_database if storage.pool is not None else []),
-    ]:
-        await storage.change("checkpoints", names, gone("thread_id"))
-        await storage.change("checkpoints", names, copy)
+    for names in copied_tables:
+        if storage.pool is not None or names[0]:
+            await storage.change("checkpoints", names, gone("thread_id"))
+            await storage.change("checkpoints", names, given("thread_id"))
     async with Told(storage, Codec([KEY])) as told:
         with pytest.raises(StorageMisplaced):
             await told.said("bob")
@@ -155,10 +154,11 @@ async def test_a_conversation_that_is_copied_from_somebody_else_is_refused(stora
 
 async def test_a_message_that_is_copied_from_somebody_else_is_refused(storage: Place) -> None:
     await all_told(storage, Codec([KEY]))
-    names = ("conversation_messages", "conversation_messages")
     anns = "(SELECT body FROM {table} AS other WHERE thread_id = 'ann' AND digest <> '' LIMIT 1)"
     await storage.change(
-        "checkpoints", names, f"UPDATE {{table}} SET body = {anns} WHERE thread_id = 'bob' AND digest <> ''"
+        "checkpoints",
+        MESSAGES,
+        f"UPDATE {{table}} SET body = {anns} WHERE thread_id = 'bob' AND digest <> ''",
     )
     async with Told(storage, Codec([KEY])) as told:
         with pytest.raises(StorageMisplaced):

@@ -12,6 +12,8 @@ import psycopg
 import pytest
 
 from tests.postgres import PostgresServer
+from utils.persistence.postgres import pool as pool_module
+from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.own_tables import own_tables
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -98,6 +100,18 @@ async def test_an_agents_own_migration_takes_as_long_as_it_takes(
         assert await pool.one(f"SELECT version_num FROM {own.table}") == ("0001",)
 
 
-async def test_a_transaction_whose_process_says_no_more_ends(postgres: PostgresServer) -> None:
+async def test_a_transaction_whose_process_says_no_more_ends_and_gives_up_its_locks(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "STANDSTILL_SECONDS", 0.2)
     async with opened(postgres, "idle_in_transaction_session_timeout = 0") as pool:
-        assert await pool.one("SHOW idle_in_transaction_session_timeout") == ("1min",)
+
+        async def stand_still() -> None:
+            async with pool.transaction() as standing:
+                await standing.execute("SELECT pg_advisory_xact_lock(1)")
+                async with pool.connection() as other:
+                    await other.execute("SELECT pg_advisory_lock(1)")
+                await standing.execute("SELECT 1")
+
+        with pytest.raises(DatabaseUnreachable):
+            await stand_still()

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode
 
 from cryptography.fernet import Fernet
 
-from utils.encryption.codec import OLD_MARK, OLD_TEXT_MARK, Codec, Place
+from utils.encryption.codec import OLD_MARK, Codec, Place
 
 
 class Unbound(Codec):
@@ -20,4 +20,4 @@ class Unbound(Codec):
     def encrypt_text(self, text: str, place: Place) -> str:
         """The stored form of a text, without the place."""
         del place
-        return OLD_TEXT_MARK + Fernet(self.keys[0]).encrypt(text.encode()).decode()
+        return "\x01encrypted:" + Fernet(self.keys[0]).encrypt(text.encode()).decode()

@@ -139,16 +139,17 @@ def script(home: Path, *, gate: asyncio.Event | None) -> Any:
 def hold(saver: Any, stop: str) -> None:
     """Let the checkpointer stop where it is told to."""
     put, put_writes = saver.aput, saver.aput_writes
-    stopped, written = asyncio.Event(), list[Any]()
+    stopped, called = asyncio.Event(), asyncio.Event()
 
-    async def aput(*args: Any) -> Any:
+    async def aput(config: Any, checkpoint: Any, *args: Any) -> Any:
         if stop == "input":
             await for_ever("input")
-        if stop == "written" and "tool_calls" in repr(written[-1:]):
+        if stop == "written" and "AIMessage" in repr(checkpoint):
+            await called.wait()
             await for_ever("written")
         if stopped.is_set():  # LangGraph does not wait for the writes before the checkpoint that follows them
             await asyncio.Event().wait()
-        return await put(*args)
+        return await put(config, checkpoint, *args)
 
     async def aput_writes(config: Any, writes: Any, *args: Any) -> None:
         if stop.startswith("record") and all(
@@ -157,7 +158,8 @@ def hold(saver: Any, stop: str) -> None:
             stopped.set()
             await for_ever("record")
         await put_writes(config, writes, *args)
-        written.append(writes)
+        if "AIMessage" in repr(writes):
+            called.set()
 
     saver.aput, saver.aput_writes = aput, aput_writes
 

@@ -14,9 +14,6 @@ from utils.a2a_common.engine.steady_jobs import COUNTS, standings
 from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
-LONGEST_PAUSE = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
-"""A process that stands still within a transaction must not hold up the others for longer."""
-
 
 class QueuePool(CancelablePool):
     """The connections of a queue. A start waits for the first of them as long as anybody does, not for the driver's half minute."""
@@ -62,7 +59,6 @@ class PostgresQueueTables:
     async def transaction(self) -> AsyncIterator[PostgresQueueTransaction]:
         """A transaction on a connection of the agent's pool."""
         async with self._pool.transaction() as connection:
-            await connection.execute(LONGEST_PAUSE)
             yield PostgresQueueTransaction(connection)
 
 

@@ -51,19 +51,9 @@ class Load:
     held: frozenset[str] = frozenset()
 
     @property
-    def running(self) -> int:
-        """Turns that run."""
-        return sum(each.running for each in self.standings)
-
-    @property
     def waiting(self) -> int:
         """Turns that do not run yet."""
         return sum(each.waiting for each in self.standings)
-
-    @property
-    def conversations(self) -> int:
-        """Conversations with a turn that runs or waits."""
-        return len(self.standings)
 
     @property
     def busy(self) -> bool:
@@ -111,7 +101,7 @@ class Load:
     def _begin(self, shares: FairShares) -> Iterator[Standing]:
         """The turns that begin as soon as somebody fetches them; they take their places."""
         heads = self._heads()
-        while shares.free > 0 and (fit := [each for each in heads if shares.open_to(each.caller)]):
+        while fit := [each for each in heads if shares.open_to(each.caller)]:
             begun = min(fit, key=lambda each: _order(each, shares))
             heads.remove(begun)
             shares.take(begun.caller)

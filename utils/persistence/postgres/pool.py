@@ -39,6 +39,9 @@ SILENT_SECONDS = 2.0
 RECONNECT_SECONDS = 3.0
 """How long the pool tries to replace a lost connection before the next request begins anew, so that none waits for its back-off."""
 
+STANDSTILL_SECONDS = 30.0
+"""How long a transaction may do nothing before the server ends it: a process that stands still must not hold up the others."""
+
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 2.0
 """Seconds between tries of one who waits for a server that is away."""
@@ -55,11 +58,11 @@ _ALIVE: dict[str, str | int | None] = {
 _SESSION = """
 SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'; SET idle_session_timeout TO 0;
 SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
-SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO '60s'
+SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO {}
 """
 """What a session needs, whatever the database or the user is set to for all who use it: to see what was stored while it waited for a
 lock, to live however long it only listens or holds a lock, and the forms in which the driver writes and reads values. A transaction whose
-process is gone behind a proxy that holds its connection ends, and with it its locks."""
+process stands still, or is gone without the server knowing it, ends, and with it its locks."""
 _UNHURRIED = "SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0"
 """What an upgrade needs besides: a table that is rewritten takes as long as it takes."""
 
@@ -195,7 +198,8 @@ class PostgresPool:
         """
         seconds = self.wait_seconds if wait_seconds is None else wait_seconds
         statements = sql.SQL(_SESSION if seconds else f"{_SESSION}; {_UNHURRIED}")
-        return statements.format(sql.Identifier(self.schema), sql.Literal(math.ceil(seconds * 1000)))
+        waits, pauses = (sql.Literal(math.ceil(each * 1000)) for each in (seconds, STANDSTILL_SECONDS))
+        return statements.format(sql.Identifier(self.schema), waits, pauses)
 
     async def close(self) -> None:
         """Close every connection that is not in use, and those in use when they come back. Safe to call twice."""

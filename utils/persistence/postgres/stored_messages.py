@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from utils.encryption.codec import Codec
     from utils.persistence.postgres.pool import Connection
 
-LONGEST_PAUSE = "30s"
-"""How long one who holds the lock may do nothing with its transaction: a process that stands still must not hold up the others."""
-
-_LOCK = "SELECT set_config('idle_in_transaction_session_timeout', %s, true), pg_advisory_xact_lock(%s)"
+_LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _STORED = "SELECT digest, CASE digest WHEN %s THEN body END FROM conversation_messages WHERE thread_id = %s"
 _BODIES = "SELECT digest, body FROM conversation_messages WHERE thread_id = %s"
 _PUT = "INSERT INTO conversation_messages VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
@@ -109,7 +106,7 @@ class PostgresMessages:
     async def _lock(self, db: Connection, thread_id: str) -> None:
         """Hold the lock of a conversation's messages until the transaction ends."""
         number = lock_number(self._schema, "conversation_messages", thread_id)
-        await db.execute(_LOCK.encode(), (LONGEST_PAUSE, number))
+        await db.execute(_LOCK.encode(), (number,))
 
 
 async def _rows(db: Connection, query: str, values: tuple[str, ...]) -> list[Any]:

@@ -26,9 +26,14 @@ class TurnUsage:
         self._agent = agent
         self.by_agent: dict[str, Usage] = dict(used)
         self.size: int | None = None
+        self._counted: set[str] = set()
 
     def count(self, answer: AIMessage) -> None:
-        """Add an answer of the agent's own model."""
+        """Add an answer of the agent's own model, once: a step whose checkpoint is missing tells of its answer again."""
+        if answer.id in self._counted:
+            return
+        if answer.id:
+            self._counted.add(answer.id)
         if answer.usage_metadata:
             self.add(UsageReported({self._agent: usage_of(answer)}))
 
