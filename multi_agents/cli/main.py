@@ -386,3 +386,10 @@ def main() -> None:
         typer.main.get_command(app)()  # not app(): that puts a hook of its own in place
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
+    except OSError as error:
+        from multi_agents.cli.running import tell_full
+        from utils.whole_file import is_full
+
+        if not is_full(error):
+            raise
+        sys.exit(tell_full(error))
