@@ -70,12 +70,12 @@ def options(
 
 @app.command(rich_help_panel=Panel.USE, epilog=ending(example='chat --ask "Which documents do you know?"'))
 def chat(
-    conversation: Annotated[
-        str,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="--resume ID", help="Only with --resume: id of a conversation, or its first characters."
         ),
-    ] = "",
+    ] = None,
     *,
     url: Url = None,
     ask: Annotated[str | None, typer.Option("--ask", help="Ask this, print the answer, exit.")] = None,
@@ -103,7 +103,7 @@ def chat(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     launch = LaunchOptions(port, agents_file or AGENTS_FILE)
-    asked = Asked(url, ask, context, resume, conversation, as_json, quiet, downloads, launch, token)
+    asked = Asked(url, ask, context, resume, words or (), as_json, quiet, downloads, launch, token)
     raise typer.Exit(command(asked))
 
 
