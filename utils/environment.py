@@ -78,6 +78,15 @@ def repeated_variables() -> list[Repeated]:
     return repeated_in(file) if file.is_file() else []
 
 
+def unread_env_file() -> str:
+    """A sentence about a `.env` here that is no file, such as the folder that Docker makes for a missing one; else empty."""
+    file = Path.cwd() / ".env"
+    if not file.exists() or file.is_file():
+        return ""
+    what = "a folder" if file.is_dir() else "no regular file"
+    return f"{file} is {what}: no setting is read from it."
+
+
 def process_environment() -> dict[str, str]:
     """The variables of this process over those of a `.env` file here.
 

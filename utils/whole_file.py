@@ -24,6 +24,11 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
+def is_blocked(error: OSError) -> bool:
+    """Whether a file stands where a folder is needed."""
+    return error.errno in (errno.EEXIST, errno.ENOTDIR) and _in_the_way_of(error.filename) is not None
+
+
 def not_written(path: Path | str | None, error: OSError) -> StorageError:
     """The error for a file that cannot be written, or for any where it is not known which."""
     why = error.strerror or type(error).__name__
@@ -31,14 +36,17 @@ def not_written(path: Path | str | None, error: OSError) -> StorageError:
         return StorageFull(
             f"There is no room for {path or 'what is to be stored'} ({why}). Free some space and try again."
         )
-    if error.errno in (errno.EEXIST, errno.ENOTDIR) and path and (file := _in_the_way(Path(path))):
+    if error.errno in (errno.EEXIST, errno.ENOTDIR) and (file := _in_the_way_of(path)):
         return StorageError(f"{file} is a file, and a folder is needed there. Move it away and try again.")
     return StorageError(f"{path or 'A file'} cannot be written: {why}.")
 
 
-def _in_the_way(path: Path) -> Path | None:
+def _in_the_way_of(path: Path | str | None) -> Path | None:
     """The file that stands where a folder is needed for the path, or as it."""
-    return next((one for one in (path, *path.parents) if one.exists() and not one.is_dir()), None)
+    if not path:
+        return None
+    places = (Path(path), *Path(path).parents)
+    return next((one for one in places if one.exists() and not one.is_dir()), None)
 
 
 @contextmanager

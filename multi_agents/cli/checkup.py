@@ -32,7 +32,7 @@ from utils.a2a_common.server.http.https import https_options
 from utils.auth.settings import AuthSettings
 from utils.encryption.codec import PLAIN_WORD, VARIABLE
 from utils.encryption.settings import EncryptionSettings
-from utils.environment import repeated_variables
+from utils.environment import repeated_variables, unread_env_file
 from utils.errors import SettingsError, StorageError, StorageFull
 from utils.memory.settings import MemorySettings
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
@@ -117,6 +117,8 @@ async def check_settings(agents_file: Path) -> list[Finding]:
         for one in unknown
     ]
     found += [Finding("settings", Level.NOTE, one.sentence) for one in repeated_variables()]
+    if unread := unread_env_file():
+        found.append(Finding("settings", Level.WRONG, unread))
     if not any(one.level is Level.WRONG for one in found):
         found.append(Finding("settings", Level.OK, "every setting can be read"))
     return found

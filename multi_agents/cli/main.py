@@ -70,12 +70,12 @@ def options(
 
 @app.command(rich_help_panel=Panel.USE, epilog=ending(example='chat --ask "Which documents do you know?"'))
 def chat(
-    conversation: Annotated[
-        str,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="--resume ID", help="Only with --resume: id of a conversation, or its first characters."
         ),
-    ] = "",
+    ] = None,
     *,
     url: Url = None,
     ask: Annotated[str | None, typer.Option("--ask", help="Ask this, print the answer, exit.")] = None,
@@ -103,7 +103,7 @@ def chat(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     launch = LaunchOptions(port, agents_file or AGENTS_FILE)
-    asked = Asked(url, ask, context, resume, conversation, as_json, quiet, downloads, launch, token)
+    asked = Asked(url, ask, context, resume, words or (), as_json, quiet, downloads, launch, token)
     raise typer.Exit(command(asked))
 
 
@@ -386,3 +386,10 @@ def main() -> None:
         typer.main.get_command(app)()  # not app(): that puts a hook of its own in place
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
+    except OSError as error:
+        from multi_agents.cli.running import tell_full
+        from utils.whole_file import is_full
+
+        if not is_full(error):
+            raise
+        sys.exit(tell_full(error))

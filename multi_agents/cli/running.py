@@ -14,7 +14,7 @@ from multi_agents.cli.console import is_text, print_json, say
 from multi_agents.cli.errors import UsageError, exit_code_for
 from multi_agents.cli.exit_codes import ExitCode
 from utils.errors import PlatformError
-from utils.whole_file import is_full, not_written
+from utils.whole_file import is_blocked, is_full, not_written
 
 
 def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCode:
@@ -30,7 +30,7 @@ def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCo
             raise
         return _told(UsageError(f"This is not text in UTF-8: {', '.join(bad)}"), as_json=as_json)
     except OSError as error:
-        if not is_full(error):
+        if not is_full(error) and not is_blocked(error):
             raise
         return _told(not_written(error.filename, error), as_json=as_json)
     except KeyboardInterrupt:
@@ -53,8 +53,16 @@ def _print_if_there_is_room(value: dict[str, str]) -> None:
     except OSError as error:
         if not is_full(error):
             raise
-    else:
-        return
+        _discard_output()
+
+
+def tell_full(error: OSError) -> ExitCode:
+    """The exit code of a command whose output found no room, such as a help screen; the person is told."""
+    _discard_output()
+    return _told(not_written(error.filename, error), as_json=False)
+
+
+def _discard_output() -> None:
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - no file of ours
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 

@@ -100,8 +100,10 @@ async def _ask_suggested(chat: Chat, number: int) -> bool:
     return await chat.turn(request)
 
 
-async def resume(chat: Chat, which: str) -> None:
+async def resume(chat: Chat, which: str, *, listed_by: str = "/conversations") -> None:
     """Go on with an earlier conversation and show its last turns; without a name list them.
+
+    `listed_by` is the command that lists them where the name was typed.
 
     Raises:
         CliError: There is none of that name, or the agent cannot be asked.
@@ -110,7 +112,7 @@ async def resume(chat: Chat, which: str) -> None:
     if not which:
         conversations.show(found, chat.context_id, chat.peer)
         return
-    await go_on(chat, conversations.chosen(found, which))
+    await go_on(chat, conversations.chosen(found, which, listed_by=listed_by))
 
 
 async def go_on(chat: Chat, one: conversations.Conversation | None) -> None:

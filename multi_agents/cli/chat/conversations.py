@@ -115,8 +115,20 @@ def _said(task: Task) -> Sequence[ContentPart]:
     return decode_parts(said[-1].parts) if said else ()
 
 
-def chosen(conversations: Sequence[Conversation], which: str) -> Conversation:
+def conversation_list(peer: Peer) -> str:
+    """The command of a shell that lists the conversations, as a sentence has it."""
+    return f"`{peer.command('conversations list')}`"
+
+
+def chosen(
+    conversations: Sequence[Conversation], which: str, *, listed_by: str = "/conversations"
+) -> Conversation:
     """The conversation with that number in the list, or whose id begins so.
+
+    Args:
+        conversations: Those there are, as they are listed.
+        which: What was typed.
+        listed_by: The command that lists them where it was typed.
 
     Raises:
         UsageError: None is, or several are.
@@ -128,7 +140,7 @@ def chosen(conversations: Sequence[Conversation], which: str) -> Conversation:
         return found[0]
     if found:
         raise UsageError(f"{len(found)} conversations begin with {which}: type more of the id.")
-    raise UsageError(f"There is no conversation {which} among your last requests. /conversations lists them.")
+    raise UsageError(f"There is no conversation {which} among your last requests. {listed_by} lists them.")
 
 
 def rows(

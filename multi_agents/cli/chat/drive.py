@@ -27,6 +27,24 @@ CANCEL_SECONDS = 10.0
 IMPATIENT_SECONDS = 2.0
 """How long the agent may still take to hear of it when the person pressed Ctrl-C twice."""
 
+SILENT_SECONDS = 10.0
+"""How long an agent says nothing until the person is told so."""
+
+STOPPED_SECONDS = 1.0
+"""How long a Ctrl-C may take until the person is told what is waited for."""
+
+LOOK_SECONDS = 1.0
+"""Between two looks at how long the agent has said nothing."""
+
+NAMELESS = (
+    f"The agent has not named the task yet, which it needs to be canceled: waiting up to {CANCEL_SECONDS + IMPATIENT_SECONDS:.0f} s "
+    "for that. Ctrl-C again ends the wait."
+)
+UNCONFIRMED = (
+    f"The agent was asked to cancel the task: waiting up to {CANCEL_SECONDS:.0f} s until it has. "
+    "Ctrl-C again ends the wait."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
@@ -49,12 +67,14 @@ class _Turn:
     Attributes:
         view: What was heard of it.
         named: Is set once its task is known, or when it is certain that it never will be.
+        heard_at: When the last event came, or the turn began, on the clock of the event loop.
         ended_before: All that its task says, where that had ended when it should be canceled, although the stream had not told so.
     """
 
     view: TurnView
     named: asyncio.Event = field(default_factory=asyncio.Event)
     ended_before: Sequence[PeerEvent] = ()
+    heard_at: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
     async def consume(self, events: AsyncIterator[PeerEvent], sink: Sink) -> None:
         """Show the events until they end."""
@@ -68,8 +88,17 @@ class _Turn:
 
     def show(self, event: PeerEvent, sink: Sink) -> None:
         """Take in one event and show it."""
+        self.heard_at = asyncio.get_running_loop().time()
         self.view.apply(event)
         sink.show(event, self.view)
+
+    async def tell_silence(self, sink: Sink, after: float) -> None:
+        """Tell again and again how long the agent has said nothing, once that is `after` seconds."""
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(min(after, LOOK_SECONDS))
+            if (seconds := clock() - self.heard_at) >= after:
+                sink.silent(seconds, self.view)
 
 
 async def drive(
@@ -79,6 +108,7 @@ async def drive(
     *,
     task_id: str = "",
     interrupts: Interrupts | None = None,
+    silent_after: float = SILENT_SECONDS,
 ) -> TurnResult:
     """Show `events` until they end or the person stops them.
 
@@ -89,6 +119,7 @@ async def drive(
         task_id: The task that they belong to, where it is known before the first event.
         interrupts: The Ctrl-C of this turn, where somebody watches already; one that was pressed before the turn began
             means that it never begins.
+        silent_after: Seconds without an event until the sink is told so.
 
     Raises:
         CliError: The agent refused or was lost, and no interrupt was the cause.
@@ -102,9 +133,15 @@ async def drive(
         if task_id:
             state.named.set()
         turn = asyncio.create_task(state.consume(events, sink))
-        if await _either(turn, pressed.first):
+        telling = asyncio.create_task(state.tell_silence(sink, silent_after))
+        try:
+            over = await _either(turn, pressed.first)
+        finally:
+            telling.cancel()
+        if over:
             await turn
             return TurnResult(view)
+        sink.silent(0, view)
         await _stop(peer, turn, pressed, state)
         if state.ended_before and not pressed.second.is_set():
             for event in state.ended_before:
@@ -129,6 +166,7 @@ async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | No
 async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, state: _Turn) -> None:
     """Cancel the task at the agent, let its last events arrive, and end the turn in any case."""
     cancel = asyncio.create_task(_cancel(peer, state))
+    telling = asyncio.create_task(_tell_wait(interrupts, state))
     try:
         if await _either(cancel, interrupts.second, CANCEL_SECONDS) and cancel.result():
             await _either(turn, interrupts.second, CANCEL_SECONDS)
@@ -139,9 +177,16 @@ async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, st
                 f"The agent has not named the task; it may still run. `{peer.command('tasks list')}` shows it."
             )
     finally:
-        for task in (cancel, turn):
+        for task in (telling, cancel, turn):
             task.cancel()
-        await asyncio.gather(cancel, turn, return_exceptions=True)
+        await asyncio.gather(telling, cancel, turn, return_exceptions=True)
+
+
+async def _tell_wait(interrupts: Interrupts, state: _Turn) -> None:
+    """Tell what a Ctrl-C waits for, unless that is over soon."""
+    await asyncio.sleep(STOPPED_SECONDS)
+    if not interrupts.second.is_set():
+        say(UNCONFIRMED if state.named.is_set() else NAMELESS)
 
 
 async def _cancel(peer: Peer, state: _Turn) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from multi_agents.cli.chat.commands import go_on, resume, run_command
-from multi_agents.cli.chat.conversations import known_conversation, short_id
+from multi_agents.cli.chat.conversations import conversation_list, known_conversation, short_id
 from multi_agents.cli.chat.downloads import Downloads
 from multi_agents.cli.chat.interrupts import InterruptWatch, watch_chat
 from multi_agents.cli.chat.session import Chat
@@ -46,7 +46,7 @@ async def talk(
     with watch_chat() as watch:
         chat = Chat(peer, context_id or str(uuid4()), as_json, quiet, downloads, watch)
         if resumed is not None:
-            await resume(chat, resumed)
+            await resume(chat, resumed, listed_by=conversation_list(peer))
         elif context_id:
             await go_on(chat, await known_conversation(peer, context_id))
         if not quiet:

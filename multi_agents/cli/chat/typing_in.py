@@ -81,6 +81,7 @@ class PromptLines:
             history=_history(history),
             completer=WordCompleter(list(commands), sentence=True),
             complete_while_typing=False,
+            enable_suspend=True,
         )
 
     async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:

@@ -20,6 +20,10 @@ def agents(url: str | None, *, as_json: bool) -> ExitCode:
 
 
 async def _agents(url: str | None, *, as_json: bool) -> ExitCode:
+    from multi_agents.cli.peer.connection import checked_address
+
+    if url is not None:
+        checked_address(url)
     rows = await look_at_all([AgentTarget("agent", url)] if url else known_targets())
     if as_json:
         print_json([asdict(row) for row in rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +39,7 @@ class Asked:
         text: The one question; `None` for a chat.
         context_id: The conversation to go on with; empty for a new one.
         resume: Whether to go on with an earlier conversation.
-        conversation: Which one: the beginning of its id; empty to choose.
+        words: What stands beside the options: with `resume` the beginning of the conversation's id.
         as_json: Whether programs read what is shown.
         quiet: Whether only answers and failures are shown.
         downloads: Where files go.
@@ -51,12 +51,17 @@ class Asked:
     text: str | None = None
     context_id: str = ""
     resume: bool = False
-    conversation: str = ""
+    words: Sequence[str] = ()
     as_json: bool = False
     quiet: bool = False
     downloads: Path | None = None
     launch: LaunchOptions = field(default_factory=LaunchOptions)
     token: str = field(default="", repr=False)
+
+    @property
+    def conversation(self) -> str:
+        """The beginning of the id of the conversation to go on with; empty to choose."""
+        return self.words[0] if self.words else ""
 
 
 def chat(asked: Asked) -> ExitCode:
@@ -70,7 +75,9 @@ async def _chat(asked: Asked) -> ExitCode:
         raise UsageError("--ask needs a question.")
     if not is_text(asked.text or ""):
         raise UsageError("--ask is not text in UTF-8.")
-    if asked.conversation and not asked.resume:
+    if asked.resume and len(asked.words) > 1:
+        raise UsageError("--resume takes the id of one conversation.")
+    if asked.words and not asked.resume:
         raise UsageError(
             '`chat` takes no question on the command line. Use: platform-engineer chat --ask "…"'
         )
@@ -180,11 +187,13 @@ async def _talk(url: str, asked: Asked) -> ExitCode:
                 resumed=asked.conversation if asked.resume else None,
             )
         from multi_agents.cli.chat.ask import ask
-        from multi_agents.cli.chat.conversations import chosen, conversations_of
+        from multi_agents.cli.chat.conversations import chosen, conversation_list, conversations_of
 
         context_id = asked.context_id
         if asked.resume:
-            context_id = chosen(await conversations_of(peer), asked.conversation).context_id
+            found = await conversations_of(peer)
+            one = chosen(found, asked.conversation, listed_by=conversation_list(peer))
+            context_id = one.context_id
         return await ask(
             peer,
             asked.text,

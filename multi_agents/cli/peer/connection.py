@@ -29,6 +29,11 @@ from utils.settings import process_environment
 
 NO_CARD = "{} answers, but what it sends is no A2A agent card."
 
+NOT_SENDABLE = (
+    "The token holds a space, a line end or a character that no token has. "
+    "Give it alone, without the word Bearer, with --token or PLATFORM_ENGINEER_TOKEN."
+)
+
 LARGEST_ANSWER = 64 * MIB
 """Bytes of one response that are taken from an agent: the stream of a long answer with its files."""
 
@@ -58,12 +63,12 @@ async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIte
     """Read the card at `url` and open a connection for it, with a token, that of PLATFORM_ENGINEER_TOKEN, or that of `login`.
 
     Raises:
-        UsageError: `url` is not an http or https address.
+        UsageError: `url` is not an http or https address, or the token is none.
         ServiceUnreachable: Nobody answers there, or it is no A2A agent.
     """
-    base = _checked(url)
+    base = checked_address(url)
     limits = PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)
-    given, logins = token or _own_token(), own_logins()
+    given, logins = _sendable(token or _own_token()), own_logins()
     proof = Credentials(base, lambda: given or logins.token(base))
     async with http_client(
         base, limits, proof, client_context(ClientTlsSettings.load(process_environment()))
@@ -122,7 +127,24 @@ def _own_token() -> str:
     return own.get_secret_value() if own else ""
 
 
-def _checked(url: str) -> str:
+def _sendable(token: str) -> str:
+    """The token without the white space around it, as a copy from a screen has it.
+
+    Raises:
+        UsageError: It cannot be one.
+    """
+    bare = token.strip()
+    if not bare.isascii() or not bare.isprintable() or " " in bare:
+        raise UsageError(NOT_SENDABLE)
+    return bare
+
+
+def checked_address(url: str) -> str:
+    """The address without a slash at its end.
+
+    Raises:
+        UsageError: It is not an http or https address.
+    """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UsageError(f"{url} is not an address; write it as http://host:port.")

@@ -14,7 +14,7 @@ from utils.auth.device_flow import DeviceFlow, FlowRefused, FlowUnavailable, Tok
 from utils.environment import process_environment
 from utils.errors import SettingsError
 from utils.settings import HomeSettings
-from utils.whole_file import replace_file
+from utils.whole_file import not_written, replace_file
 
 FILE = "logins.json"
 
@@ -105,6 +105,8 @@ class Logins:
             stored = json.loads(self._path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
+        except NotADirectoryError as error:
+            raise not_written(self._path, error) from error
         except (OSError, ValueError) as error:
             raise _damaged() from error
         if not isinstance(stored, dict):

@@ -39,11 +39,16 @@ def read_text_file(path: Path) -> TextFile | None:
     Raises:
         CliError: It cannot be read.
     """
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise CliError(f"{path.name} cannot be read: it is no regular file.")  # a pipe would be waited for
     try:
         text = path.read_bytes().decode()
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CliError(f"{path.name} cannot be read.") from error
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise CliError(f"{path.name} cannot be read: {why}.") from error
+    except UnicodeDecodeError as error:
+        raise CliError(f"{path.name} cannot be read: it is not text in UTF-8.") from error
     newline = "\r\n" if "\r\n" in text else "\n"
     return TextFile(path, text.replace("\r\n", "\n"), newline)

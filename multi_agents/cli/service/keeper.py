@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
+from multi_agents.cli.console import one_line
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ready import how_it_ended
 from multi_agents.cli.service.service import Service
@@ -13,6 +14,9 @@ from utils.errors import StorageError
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each new start in a row; after the last one the process stays down."""
+
+REASON_LENGTH = 200
+"""Characters that are shown of why a process ended."""
 
 STEADY_SECONDS = 60.0
 """A process that lived so long did not end because of its start: the next pause is the first one again."""
@@ -64,9 +68,10 @@ async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[flo
             tries = 0
         name, how = child.planned.name, how_it_ended(child)
         if tries == len(pauses):
-            await tell(f"{name} {how}; after {tries} new starts in a row it stays down. Its log: {child.log}")
+            rest = f"{_said_last(child)} Its log: {child.log}"
+            await tell(f"{name} {how}; after {tries} new starts in a row it stays down.{rest}")
             return child
-        await tell(f"{name} {how}; it is started again.")
+        await tell(f"{name} {how}; it is started again.{_said_last(child)}")
         await asyncio.sleep(pauses[tries])
         tries += 1
         try:
@@ -74,3 +79,12 @@ async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[flo
         except (OSError, StorageError):
             await tell(f"{name} could not be started again and stays down.")
             return child
+
+
+def _said_last(child: Child) -> str:
+    """The last line of the log of a process that ended by its own doing: its reason, which the next start moves away.
+
+    A process that was killed had no time for a reason.
+    """
+    lines = child.last_lines() if (child.process.returncode or 0) > 0 else []
+    return f" The last line of its log: {one_line(lines[-1], REASON_LENGTH)}" if lines else ""

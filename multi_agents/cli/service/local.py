@@ -41,7 +41,7 @@ from utils.a2a_common.client.agents.agents_file import (
     with_trust,
 )
 from utils.auth.settings import TrustSettings
-from utils.environment import repeated_variables
+from utils.environment import repeated_variables, unread_env_file
 from utils.errors import SettingsError
 from utils.persistence.out_of_sight import told_of
 from utils.persistence.private import LOGS, keep_files_private, make_private
@@ -133,6 +133,8 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
         raise problem
     await asyncio.to_thread(check_room, run_file.path.parent)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
+    if unread := unread_env_file():
+        say(unread)
     if unseen := await asyncio.to_thread(told_of, DatabaseSettings.load(environ), run_file.path.parent):
         say(unseen)
     if left_out := not_passed_on(environ):

@@ -29,13 +29,15 @@ MARKS = {
 }
 
 
-def live_view(view: TurnView) -> RenderableType:
-    """The turn while it runs: what is done, and the last lines of the answer so far."""
+def live_view(view: TurnView, silence: str = "") -> RenderableType:
+    """The turn while it runs: what is done, the last lines of the answer so far, and how long nothing has come."""
     parts: list[RenderableType] = [*_progress(view)]
     if view.answer:
         parts.append(Tail(markdown(view.answer)))
-    elif not view.nodes:
+    elif not view.nodes and not silence:
         parts.append(Spinner("dots", Text(one_line(view.status_text) or "thinking", style="dim")))
+    if silence:
+        parts.append(Spinner("dots", Text(silence, style="dim")))
     return Group(*parts)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from multi_agents.cli.console import err, one_line, print_json, say
 from multi_agents.cli.view.json_lines import as_json
-from multi_agents.cli.view.state import NOTES, Node, TurnView, away_line
+from multi_agents.cli.view.state import NOTES, Node, TurnView, away_line, silence_line
 from utils.a2a_common.client.stream.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.events import PlanStep, PlanUpdated
 
@@ -25,6 +25,9 @@ class Sink(Protocol):
     def show(self, event: PeerEvent, view: TurnView) -> None:
         """Take in one event; `view` has it already."""
 
+    def silent(self, seconds: float, view: TurnView) -> None:
+        """Take in that the last event came `seconds` ago; 0 that this is not to be shown any more."""
+
 
 class JsonSink:
     """One JSON object per event on standard output."""
@@ -40,6 +43,10 @@ class JsonSink:
         del view
         print_json(as_json(event))
 
+    def silent(self, seconds: float, view: TurnView) -> None:
+        """Leave it: a program has a clock of its own."""
+        del seconds, view
+
 
 class SilentSink:
     """Nothing: the answer alone is wanted."""
@@ -54,12 +61,17 @@ class SilentSink:
         """Leave it."""
         del event, view
 
+    def silent(self, seconds: float, view: TurnView) -> None:
+        """Leave it."""
+        del seconds, view
+
 
 class LineSink:
     """A line on standard error for each thing that begins or ends."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
+        self._silent = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -69,6 +81,7 @@ class LineSink:
 
     def show(self, event: PeerEvent, view: TurnView) -> None:
         """Print what is new."""
+        self._silent = 0.0
         match event:
             case TaskSnapshot():
                 self._tell(f"task {event.task_id}")
@@ -81,6 +94,12 @@ class LineSink:
                 self._tell(away_line(event))
             case _:
                 pass
+
+    def silent(self, seconds: float, view: TurnView) -> None:
+        """Print it, and again each time that the silence has doubled."""
+        if seconds and seconds >= 2 * self._silent:
+            self._silent = seconds
+            say(silence_line(seconds, view))
 
     def _tell_nodes(self, nodes: list[Node], path: str) -> None:
         for node in nodes:
@@ -113,6 +132,7 @@ class LiveSink:
 
         self._console = console or err()
         self._view = TurnView()
+        self._silent = 0.0
         self._live = Live(
             get_renderable=self._draw, console=self._console, transient=True, refresh_per_second=10
         )
@@ -120,7 +140,7 @@ class LiveSink:
     def _draw(self) -> RenderableType:
         from multi_agents.cli.view.render import live_view
 
-        return live_view(self._view)
+        return live_view(self._view, silence_line(self._silent, self._view) if self._silent else "")
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -138,4 +158,8 @@ class LiveSink:
     def show(self, event: PeerEvent, view: TurnView) -> None:
         """The next refresh draws it."""
         del event
-        self._view = view
+        self._view, self._silent = view, 0.0
+
+    def silent(self, seconds: float, view: TurnView) -> None:
+        """The next refresh draws it."""
+        self._view, self._silent = view, seconds

@@ -182,6 +182,13 @@ def away_line(event: AgentAway) -> str:
     return "the agent cannot be reached; waiting until it is back"
 
 
+def silence_line(seconds: float, view: TurnView) -> str:
+    """The line that a person reads while the agent says nothing; short enough to be shown whole."""
+    if not view.task.heard:
+        return f"the agent has not answered for {seconds:.0f} s; Ctrl-C stops waiting"
+    return f"nothing new from the agent for {seconds:.0f} s; Ctrl-C cancels the task"
+
+
 _RULES = {
     RuleChange.PINNED: "rule noted",
     RuleChange.UNPINNED: "rule no longer holds",

@@ -26,6 +26,25 @@ NEW_INTERPRETER = (
     TAKE_TERMINAL + 'os.execv(sys.executable, [sys.executable, "-m", "multi_agents.cli", *sys.argv[1:]])'
 )
 SAME_INTERPRETER = TAKE_TERMINAL + "import runpy; runpy._run_module_as_main('multi_agents.cli')"
+JOB_OF_A_SHELL = (
+    TAKE_TERMINAL
+    + """
+import signal
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.executable, [sys.executable, "-m", "multi_agents.cli", *sys.argv[1:]])
+_, how = os.waitpid(job, os.WUNTRACED)
+if os.WIFSTOPPED(how):
+    print("Stopped by", signal.Signals(os.WSTOPSIG(how)).name, flush=True)
+    os.kill(job, signal.SIGCONT)
+    _, how = os.waitpid(job, 0)
+sys.exit(os.waitstatus_to_exitcode(how))
+"""
+)
 _ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
 
 
@@ -91,6 +110,13 @@ async def terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator
 @asynccontextmanager
 async def fresh_terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator[Terminal]:
     async with _running(NEW_INTERPRETER, arguments, home, environ) as screen:
+        yield screen
+
+
+@asynccontextmanager
+async def job_terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator[Terminal]:
+    """The command as a job of a shell that lets it continue as soon as it is stopped."""
+    async with _running(JOB_OF_A_SHELL, arguments, home, environ) as screen:
         yield screen
 
 

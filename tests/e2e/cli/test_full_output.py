@@ -14,10 +14,12 @@ pytestmark = pytest.mark.processes
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("options", [(), ("--json",)])
-def test_a_full_output_is_told_as_such(tmp_path: Path, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("keys", "create", "ann"), ("keys", "create", "ann", "--json"), ("--help",), ("chat", "--help")]
+)
+def test_a_full_output_is_told_as_such(tmp_path: Path, words: tuple[str, ...]) -> None:
     env = environment(tmp_path)
-    made = [sys.executable, *CLI, "keys", "create", "ann", *options]
+    made = [sys.executable, *CLI, *words]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             made,

@@ -30,6 +30,7 @@ DIES_AFTER_THE_FIRST_START = """
 import pathlib
 here = pathlib.Path(__file__)
 if here.with_suffix(".started").exists():
+    print("no room for a second one", flush=True)
     sys.exit(7)
 here.with_suffix(".started").touch()
 """
@@ -97,7 +98,7 @@ async def test_a_process_is_spawned_again_when_the_process_that_it_was_forked_fr
     assert processes_of(tmp_path) == []
 
 
-async def test_a_process_that_ends_again_and_again_stays_down_and_its_log_is_named(tmp_path):
+async def test_a_process_that_ends_again_and_again_stays_down_and_its_reason_and_log_are_told(tmp_path):
     told: asyncio.Queue[str] = asyncio.Queue()
     async with (
         asyncio.timeout(60),
@@ -106,10 +107,11 @@ async def test_a_process_that_ends_again_and_again_stays_down_and_its_log_is_nam
     ):
         os.kill(service.children[1].process.pid, signal.SIGKILL)
         lines = [await told.get() for _ in range(3)]
+    why = "The last line of its log: no room for a second one"
     assert lines == [
         "one was killed by signal 9; it is started again.",
-        "one ended with code 7; it is started again.",
-        f"one ended with code 7; after 2 new starts in a row it stays down. Its log: {tmp_path / 'logs' / 'one.log'}",
+        f"one ended with code 7; it is started again. {why}",
+        f"one ended with code 7; after 2 new starts in a row it stays down. {why} Its log: {tmp_path / 'logs' / 'one.log'}",
     ]
 
 

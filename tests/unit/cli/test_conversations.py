@@ -90,3 +90,10 @@ def test_of_a_long_answer_the_end_is_shown_with_what_was_left_out():
         str(50 - LAST_LINES),
     ]
     assert last_lines("one\ntwo") == ["one", "two"]
+
+
+def test_a_conversation_that_is_not_there_is_told_with_the_command_that_fits_the_place():
+    with pytest.raises(UsageError, match="`platform-engineer conversations list` lists them"):
+        chosen([], "zz", listed_by="`platform-engineer conversations list`")
+    with pytest.raises(UsageError, match=" /conversations lists them"):
+        chosen([], "zz")
