@@ -102,7 +102,9 @@ function Entry({ entry, current, onOpen, onRename, onDelete }: Row): ReactElemen
           onOpen(entry.id);
         }}
       >
-        <span className="title">{entry.title}</span>
+        <span className="title" dir="auto">
+          {entry.title}
+        </span>
         <span className="about">
           {entry.badge && <span className={`badge ${entry.badge}`}>{BADGES[entry.badge]}</span>}
           <time dateTime={entry.last.toISOString()}>{when(entry.last)}</time>
@@ -136,6 +138,7 @@ function Rename({ entry, onDone }: { entry: Listed; onDone: (title?: string) => 
     >
       <input
         aria-label="Name of the conversation"
+        dir="auto"
         autoFocus
         value={title}
         onChange={(event) => setTitle(event.target.value)}
