@@ -34,7 +34,7 @@ const PAGE = 100;
 export class Library {
   private tasks = new Map<string, A2ATask>();
   /** What the agent says that conversations are called. */
-  private readonly titles = new Map<string, string>();
+  private titles = new Map<string, string>();
   private next = "";
   private nextTitles = "";
   private stored: StoredConversations | undefined;
@@ -100,23 +100,25 @@ export class Library {
   /** What the reader called a conversation; empty where it has no name. */
   readonly nameOf = (id: string): string => name(this.titles.get(id) || this.names.get(id), 200);
 
-  /** Somebody else is at the page: nothing that was read is theirs. */
+  /** Somebody else is at the page: nothing that was read is theirs, nor is what is being read. */
   forget(): void {
-    this.tasks.clear();
-    this.titles.clear();
+    this.tasks = new Map();
+    this.titles = new Map();
     this.next = this.nextTitles = "";
     this.show("loading");
   }
 
   private async read(pageToken: string): Promise<void> {
+    const { tasks } = this;
     try {
       const page = await newestTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
+      if (tasks !== this.tasks) return;
       if (!pageToken) this.forgetDeleted(page.tasks, page.next === "");
       for (const task of page.tasks) this.tasks.set(task.id, task);
       if (pageToken || this.shown.stage !== "ready") this.next = page.next;
       this.show("ready");
     } catch (error) {
-      this.show(refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable");
+      if (tasks === this.tasks) this.show(refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable");
     }
   }
 
@@ -128,9 +130,10 @@ export class Library {
   }
 
   private async readTitles(pageToken: string): Promise<void> {
+    const { titles } = this;
     try {
       const page = await this.stored?.titles(pageToken);
-      if (!page) return;
+      if (!page || titles !== this.titles) return;
       for (const [id, title] of page.titles) this.titles.set(id, title);
       this.nextTitles = page.next;
     } catch {
