@@ -14,6 +14,7 @@ if (place) void show(place);
 async function show(where: HTMLElement): Promise<void> {
   const credentials = new Credentials();
   const problem = await finishLogin(credentials);
+  await credentials.identify().catch(() => undefined); // it is asked again with what is read of a conversation, or after a login
   createRoot(where).render(
     <StrictMode>
       <Page session={new Session(credentials, problem)} />

@@ -154,7 +154,7 @@ async def test_a_question_that_an_earlier_version_stored_without_its_form_is_ask
     async with serving(Depot, ["Done."], tmp_path) as it, it.client(way) as client:
         _, again = question_in(await said(client, asking("yes", **where)))
         assert "May I delete a thing?" in again.parts[0].text
-        with pytest.raises(A2AError, match="does not carry the nonce of the question"):
+        with pytest.raises(A2AError, match="only the browser tab, terminal or program that sent the request"):
             await said(client, asking("yes", **where))
     assert DELETED == []
 

@@ -127,6 +127,8 @@ async def test_an_answer_without_proof_gets_no_nonce_and_approves_nothing_afterw
         other = await ask(client, "the hall", task_id=asked.task_id)
         assert (other.state, other.nonce) == ("input_required", "")
         for wrong in ("", asked.nonce):
-            with pytest.raises(A2AError, match="does not carry the nonce of the question"):
+            with pytest.raises(
+                A2AError, match="only the browser tab, terminal or program that sent the request"
+            ):
                 await ask(client, "yes", task_id=asked.task_id, nonce=wrong)
     assert DELETED == []

@@ -33,6 +33,11 @@ CONTENT = {
     "direction": "report\u202egpj.exe and \u2066isolated\u2069",
     "one long line": "x" * 1_000_000,
     "deep nesting": "> " * 500 + "deep",
+    "deep lists": "\n".join("  " * depth + "- item" for depth in range(150)),
+    "huge table": "\n".join(["| a " * 30 + "|", "|---" * 30 + "|", *["| cell " * 30 + "|"] * 1000]),
+    "reference link": f"[a link][there]\n\n[there]: javascript:{RUN.replace(' ', '')}",
+    "reference picture": "![chart][there]\n\n[there]: https://attacker.example/beacon.png",
+    "address of a script": "<javascript:window.ran=1> <vbscript:x> <file:///etc/passwd>",
     "many marks": "*" * 5000 + "[" * 5000,
 }
 SEEN = {
@@ -41,6 +46,8 @@ SEEN = {
     "direction": "report[U+202E]gpj.exe",
     "picture elsewhere": "chart",
     "one long line": "Show all of it",
+    "reference picture": "chart",
+    "address of a script": "javascript:window.ran=1",
 }
 
 

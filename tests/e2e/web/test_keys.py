@@ -44,7 +44,8 @@ class Scene:
 
 
 @asynccontextmanager
-async def _scene(home: Path) -> AsyncIterator[Scene]:
+async def serving_keys(home: Path) -> AsyncIterator[Scene]:
+    """Serve it."""
     keys = KeyFile(home / "keys.json")
     own = {"AUTH_MODE": "api-key", "EMBEDDINGS_PROVIDER": "none"}
     model = ScriptedModel.of(*["Good day."] * 20)
@@ -55,7 +56,7 @@ async def _scene(home: Path) -> AsyncIterator[Scene]:
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     home = tmp_path_factory.mktemp("keys")
-    with in_thread(lambda: _scene(home)) as found:
+    with in_thread(lambda: serving_keys(home)) as found:
         yield found
 
 

@@ -47,7 +47,11 @@ def test_a_first_message_that_a_proxy_refused_is_there_after_a_reload_with_the_r
     reason = f"This was refused between the page and the agent, for example by a proxy: {status}"
     expect(page.locator(".outcome.failed")).to_contain_text(reason)
     assert complaints(page) == []
+    entry = page.locator(".entry", has_text="quick and refused").filter(has_text="not sent")
+    expect(entry).to_have_attribute("data-current", "true")
     page.unroute(SENT)
+    page.get_by_role("button", name="New conversation").click()
+    entry.first.click()
     page.reload()
     expect(page.locator(".outcome.failed")).to_contain_text(reason)
     assert said(page) == ["quick and refused"], "a message that was refused is not sent by itself"
@@ -55,6 +59,7 @@ def test_a_first_message_that_a_proxy_refused_is_there_after_a_reload_with_the_r
     expect(page.get_by_text("You said: quick and refused")).to_be_visible()
     page.reload()
     expect(page.get_by_text("You said: quick and refused")).to_be_visible()
+    expect(page.locator(".entry .badge.unsent")).to_have_count(0)
     assert said(page) == ["quick and refused"]
 
 

@@ -190,7 +190,7 @@ def test_another_browser_cannot_approve_and_the_one_that_asked_still_can(service
     other.goto(page.url)
     other.get_by_role("button", name="Send it").click()
     expect(other.get_by_role("alert")).to_contain_text(
-        "Your answer was not taken. Not approved: the answer does not carry the nonce of the question"
+        "only the browser tab, terminal or program that sent the request can approve it. Answer there,"
     )
     expect(other.get_by_text("github asks for your approval")).to_be_visible()
     page.get_by_role("button", name="Send it").click()

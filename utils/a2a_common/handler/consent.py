@@ -29,8 +29,8 @@ from utils.auth.secret_file import SECRET_BYTES
 Told = TypeVar("Told", bound=Event)
 
 UNPROVEN = (
-    "Not approved: the answer does not carry the nonce of the question, so it cannot be matched to the client that was asked. "
-    "Send it with that nonce, or start the request again. With AUTH_MODE=api-key or oidc callers are known by their credentials instead."
+    "Not approved: this agent does not know who its callers are, so only the browser tab, terminal or program that sent the request "
+    "can approve it. Answer there, or send the request again from here. How a program shows that it sent the request: docs/a2a.md."
 )
 
 MAY_NOT_APPROVE = (

@@ -1,11 +1,12 @@
-import type { A2AClient, A2AMessage, A2APart } from "@assistant-ui/react-a2a";
+import { A2AError, type A2AClient, type A2AMessage, type A2APart } from "@assistant-ui/react-a2a";
 import { refusal, sentence } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { follow, type Beginning, type Line } from "../wire/follow";
 import { naming, randomId } from "../wire/proof";
-import { newestTasks } from "../wire/tasks";
+import { listTasks, newestTasks } from "../wire/tasks";
 import { forgetDraft } from "../turn/drafts";
 import { Turn } from "../turn/turn";
+import { mayExist } from "./address";
 import { itemsOf, type Item } from "./items";
 import { forgetAllSent, forgetRefused, forgetSent, keepSent, outbox, refuseSent } from "./outbox";
 
@@ -23,6 +24,7 @@ export interface Shown {
   losses: number;
 }
 
+const DELETED = "This conversation was deleted elsewhere, so your message was not sent. You can send it in a new conversation: click Ask again.";
 const PAUSE = 60;
 const PAGE = 50;
 
@@ -67,7 +69,8 @@ export class Conversation {
   /** Read what was said so far, and follow what goes on. Tasks that are known already stay as they are. */
   async load(): Promise<void> {
     try {
-      const tasks = (await newestTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks;
+      if (!this.credentials.identified) await this.credentials.identify();
+      const tasks = mayExist(this.id) ? (await newestTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks : [];
       this.forgetDeleted(tasks);
       const known = new Set(this.turns.map((turn) => turn.taskId));
       const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));
@@ -75,7 +78,7 @@ export class Conversation {
       if (!sending) for (const turn of found) this.insert(turn, tasks);
       this.sendWhatWasNotTaken();
       this.refreshSettled(tasks);
-      this.shown = { ...this.shown, stage: this.turns.length ? "ready" : this.begun ? "missing" : "new" };
+      this.shown = { ...this.shown, stage: this.stage };
       for (const turn of this.turns) if (turn.open && turn.taskId && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
       if (this.shown.line === "portal" && !this.streams.size) this.tell("connected");
     } catch (error) {
@@ -105,6 +108,12 @@ export class Conversation {
     this.turns = this.turns.filter((turn) => !turn.taskId || there.has(turn.taskId) || this.streams.has(turn));
   }
 
+  /** A message that continues a conversation does not make one. */
+  private get stage(): Stage {
+    if (this.turns.some((turn) => turn.taskId || !turn.continues)) return "ready";
+    return this.begun ? "missing" : "new";
+  }
+
   /** Whether a message of before a reload waits to be sent. */
   get unsentMessage(): boolean {
     return outbox(this.id).some(({ refused }) => !refused);
@@ -113,24 +122,29 @@ export class Conversation {
   /** Before a reload or a login the agent may not have taken a message: it is sent now, or shown as refused. */
   private sendWhatWasNotTaken(): void {
     const known = new Set(this.turns.flatMap((turn) => turn.history.map((message) => message.messageId)));
-    for (const { message, refused } of outbox(this.id)) {
+    for (const { message, continues, refused } of outbox(this.id)) {
       if (known.has(message.messageId)) {
         if (this.turns.some((turn) => turn.taskId && turn.history[0]?.messageId === message.messageId)) forgetSent(this.id, message.messageId);
         continue;
       }
-      const turn = new Turn(message);
+      const turn = new Turn(message, continues);
       this.turns.push(turn);
       this.begun = true;
       if (refused) turn.fail(refused);
-      else void this.run(turn, { message });
+      else void this.run(turn, { message, again: true });
     }
   }
 
   /** The conversation was deleted: nothing of it is followed or kept any more. */
   leave(): void {
-    for (const stream of this.streams.values()) stream.abort();
     forgetAllSent(this.id);
     for (const turn of this.turns) forgetDraft(turn.taskId);
+    this.abandon();
+  }
+
+  /** Follow and send nothing of it any more. What is kept of it stays kept. */
+  abandon(): void {
+    for (const stream of this.streams.values()) stream.abort();
     this.turns = [];
   }
 
@@ -151,15 +165,16 @@ export class Conversation {
     if (last?.waits && last.asked) {
       const answer = naming({ ...message, taskId: last.taskId }, last.question?.id ?? "");
       last.answered(answer, last.asked);
-      await this.run(last, { message: answer });
+      await this.run(last, { message: answer, again: false });
       return;
     }
-    const turn = new Turn(message);
-    keepSent(this.id, message);
+    const continues = this.turns.some(({ taskId }) => taskId);
+    const turn = new Turn(message, continues);
+    keepSent(this.id, message, continues);
     this.turns.push(turn);
     this.begun = true;
     this.shown = { ...this.shown, stage: "ready" };
-    await this.run(turn, { message });
+    await this.run(turn, { message, again: false });
   }
 
   /** Stop what is under way. A turn whose task is not known yet is stopped as soon as it is. */
@@ -183,6 +198,13 @@ export class Conversation {
     this.draw();
   }
 
+  /** A message that was not taken is not wanted here any more. */
+  drop(turn: Turn): void {
+    forgetSent(this.id, turn.history[0]?.messageId ?? "");
+    this.turns = this.turns.filter((each) => each !== turn);
+    this.draw();
+  }
+
   /** The parts of the request that a turn began with, to send them again. */
   requestOf(turn: Turn): A2APart[] {
     return turn.history.find((message) => message.role === "user")?.parts ?? [];
@@ -195,7 +217,9 @@ export class Conversation {
     this.draw();
     let taken = !("message" in beginning);
     try {
-      for await (const event of follow(this.client, beginning, stream.signal, (line) => this.tell(line))) {
+      const mayRepeat = (signal: AbortSignal): Promise<void> => this.mayRepeat(turn, signal);
+      for await (const event of follow(this.client, beginning, stream.signal, (line) => this.tell(line), mayRepeat)) {
+        if (stream.signal.aborted) break;
         if (!turn.history.length || event.type !== "task" || event.task.history?.length) turn.apply(event);
         else turn.apply({ type: "task", task: { ...event.task, history: turn.history } });
         if (!taken) {
@@ -215,6 +239,17 @@ export class Conversation {
     this.draw();
     this.onSettled();
     if (turn.refusal) void this.load();
+  }
+
+  /** Throws where a message is not to be sent again: somebody else may be at the page meanwhile, or the conversation deleted. */
+  private async mayRepeat(turn: Turn, signal: AbortSignal): Promise<void> {
+    if (!this.credentials.known) await this.credentials.identify();
+    if (!turn.continues || signal.aborted) return;
+    const { tasks } = await listTasks(this.credentials, { contextId: this.id, pageSize: 1 }, signal);
+    if (tasks.length) return;
+    this.forgetDeleted(tasks);
+    this.shown = { ...this.shown, stage: this.stage };
+    throw new A2AError({ code: 404, status: "NOT_FOUND", message: DELETED });
   }
 
   /** What was sent or followed was refused. Nothing of it is lost: an agent that does not know who asks gets it after the login. */

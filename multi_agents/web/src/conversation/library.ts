@@ -1,4 +1,4 @@
-import type { A2ATask, A2ATaskState } from "@assistant-ui/react-a2a";
+import type { A2APart, A2ATask, A2ATaskState } from "@assistant-ui/react-a2a";
 import { refusal } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { settled } from "../wire/follow";
@@ -7,14 +7,17 @@ import { newestTasks } from "../wire/tasks";
 import { answerText } from "../turn/parts";
 import { name } from "../turn/visible";
 import type { Names } from "./names";
+import { outbox, outboxes } from "./outbox";
 
-export type Badge = "" | "working" | "waiting" | "failed";
+export type Badge = "" | "working" | "waiting" | "failed" | "unsent";
 
 export interface Listed {
   id: string;
   title: string;
   badge: Badge;
   last: Date;
+  /** Whether only this tab has it: the agent has taken none of its messages. */
+  unsent: boolean;
 }
 
 export interface LibraryShown {
@@ -31,7 +34,7 @@ const PAGE = 100;
 export class Library {
   private tasks = new Map<string, A2ATask>();
   /** What the agent says that conversations are called. */
-  private readonly titles = new Map<string, string>();
+  private titles = new Map<string, string>();
   private next = "";
   private nextTitles = "";
   private stored: StoredConversations | undefined;
@@ -85,7 +88,8 @@ export class Library {
 
   /** Delete a conversation, and tell who keeps something of it. Throws what the agent answers where it does not. */
   async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
-    const kept = (await this.stored?.delete(id, hereOnly)) ?? [];
+    const stored = this.shown.entries.some((entry) => entry.id === id && entry.unsent) ? undefined : this.stored;
+    const kept = (await stored?.delete(id, hereOnly)) ?? [];
     for (const [taskId, task] of this.tasks) if (task.contextId === id) this.tasks.delete(taskId);
     this.names.set(id, "");
     this.titles.delete(id);
@@ -96,15 +100,25 @@ export class Library {
   /** What the reader called a conversation; empty where it has no name. */
   readonly nameOf = (id: string): string => name(this.titles.get(id) || this.names.get(id), 200);
 
+  /** Somebody else is at the page: nothing that was read is theirs, nor is what is being read. */
+  forget(): void {
+    this.tasks = new Map();
+    this.titles = new Map();
+    this.next = this.nextTitles = "";
+    this.show("loading");
+  }
+
   private async read(pageToken: string): Promise<void> {
+    const { tasks } = this;
     try {
       const page = await newestTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
+      if (tasks !== this.tasks) return;
       if (!pageToken) this.forgetDeleted(page.tasks, page.next === "");
       for (const task of page.tasks) this.tasks.set(task.id, task);
       if (pageToken || this.shown.stage !== "ready") this.next = page.next;
       this.show("ready");
     } catch (error) {
-      this.show(refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable");
+      if (tasks === this.tasks) this.show(refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable");
     }
   }
 
@@ -116,9 +130,10 @@ export class Library {
   }
 
   private async readTitles(pageToken: string): Promise<void> {
+    const { titles } = this;
     try {
       const page = await this.stored?.titles(pageToken);
-      if (!page) return;
+      if (!page || titles !== this.titles) return;
       for (const [id, title] of page.titles) this.titles.set(id, title);
       this.nextTitles = page.next;
     } catch {
@@ -127,10 +142,26 @@ export class Library {
     this.show(this.shown.stage);
   }
 
+  /** Conversations that the agent does not have. One that it had may be among the older ones that were not read yet. */
+  private unsent(): Listed[] {
+    const there = new Set([...this.tasks.values()].map((task) => task.contextId));
+    const entries = outboxes().filter((id) => !there.has(id)).map((id) => unsentEntry(id, this.next === ""));
+    return entries.filter((entry) => entry !== undefined);
+  }
+
   private show(stage: LibraryShown["stage"]): void {
-    this.shown = { entries: listed([...this.tasks.values()], this.nameOf), more: this.next !== "", stage, deletes: this.stored !== undefined };
+    const entries = [...listed([...this.tasks.values()], this.nameOf), ...this.unsent()];
+    entries.sort((one, other) => other.last.getTime() - one.last.getTime());
+    this.shown = { entries, more: this.next !== "", stage, deletes: this.stored !== undefined };
     for (const listener of this.listeners) listener();
   }
+}
+
+/** What was written in a conversation that the agent does not have: the first message, or one after it was deleted, was not taken. */
+function unsentEntry(id: string, all: boolean): Listed | undefined {
+  const [first] = outbox(id);
+  if (!first || (first.continues && !all)) return undefined;
+  return { id, title: titleOf(first.message.parts), badge: first.refused ? "unsent" : "working", last: new Date(first.written), unsent: true };
 }
 
 /** Tasks by conversation: each is called what was asked first, and is as its newest task is. */
@@ -141,7 +172,7 @@ export function listed(tasks: readonly A2ATask[], nameOf: (id: string) => string
     if (found) found.push(task);
     else byContext.set(task.contextId ?? "", [task]);
   }
-  const entries = [...byContext].map(([id, found]) => {
+  return [...byContext].map(([id, found]) => {
     const ordered = found.sort((one, other) => stamp(one) - stamp(other));
     const newest = ordered.at(-1);
     return {
@@ -149,9 +180,9 @@ export function listed(tasks: readonly A2ATask[], nameOf: (id: string) => string
       title: nameOf(id) || title(ordered[0]) || "Conversation",
       badge: badge(newest?.status.state ?? "completed"),
       last: new Date(newest ? stamp(newest) : 0),
+      unsent: false,
     };
   });
-  return entries.sort((one, other) => other.last.getTime() - one.last.getTime());
 }
 
 /** As an agent takes it. */
@@ -165,7 +196,11 @@ function stamp(task: A2ATask): number {
 
 function title(task: A2ATask | undefined): string {
   const asked = task?.history?.find((message) => message.role === "user");
-  return asked ? name(answerText(asked.parts) || "A file", 90) : "";
+  return asked ? titleOf(asked.parts) : "";
+}
+
+function titleOf(parts: A2APart[]): string {
+  return name(answerText(parts) || "A file", 90);
 }
 
 function badge(state: A2ATaskState): Badge {

@@ -1,10 +1,14 @@
 import type { A2AMessage } from "@assistant-ui/react-a2a";
-import { list, object, text } from "../wire/json";
-import { keep, kept } from "../wire/tab";
+import { list, number, object, text } from "../wire/json";
+import { keep, kept, keptNames } from "../wire/tab";
 
 /** A message that the agent has not taken. */
 export interface Unsent {
   message: A2AMessage;
+  /** Whether the agent had the conversation when it was written. */
+  continues: boolean;
+  /** When it was written, in milliseconds since 1970. */
+  written: number;
   /** Why it was refused; empty where it still waits to be sent. */
   refused: string;
 }
@@ -21,9 +25,14 @@ export function outbox(conversation: string): Unsent[] {
   }
 }
 
+/** The conversations that have messages which the agent has not taken. */
+export function outboxes(): string[] {
+  return keptNames(nameOf("")).map((name) => name.slice(nameOf("").length));
+}
+
 /** Keep a message until the agent has taken it. */
-export function keepSent(conversation: string, message: A2AMessage): void {
-  store(conversation, [...outbox(conversation), { message, refused: "" }]);
+export function keepSent(conversation: string, message: A2AMessage, continues: boolean): void {
+  store(conversation, [...outbox(conversation), { message, continues, written: Date.now(), refused: "" }]);
 }
 
 /** A message was refused: it is not sent by itself any more. */
@@ -60,7 +69,7 @@ function unsentOf(value: unknown): Unsent[] {
   const found = object(value);
   const message = object(found?.["message"]);
   const whole = typeof message?.["messageId"] === "string" && Array.isArray(message["parts"]);
-  return whole ? [{ message: message as unknown as A2AMessage, refused: text(found?.["refused"]) }] : [];
+  return whole ? [{ message: message as unknown as A2AMessage, continues: found?.["continues"] === true, written: number(found?.["written"]) ?? 0, refused: text(found?.["refused"]) }] : [];
 }
 
 function nameOf(conversation: string): string {

@@ -1,6 +1,7 @@
 import type { A2AAgentCard, A2AClient, A2APart } from "@assistant-ui/react-a2a";
-import { connect } from "../wire/agent";
+import { connect, refusal, sentence } from "../wire/agent";
 import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
+import type { Turn } from "../turn/turn";
 import type { Credentials } from "../wire/credentials";
 import { Memories } from "../wire/memories";
 import { randomId } from "../wire/proof";
@@ -10,6 +11,7 @@ import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
 import { Library } from "./library";
 import { Names } from "./names";
+import { forgetAllSent } from "./outbox";
 import { keepUnsent, unsent } from "./unsent";
 
 const KEY = /^[\x21-\x7e]+$/;
@@ -40,6 +42,7 @@ export class Session {
     this.tabs.onChange((changed) => this.changedElsewhere(changed));
     onAddress(() => this.switch(conversationInAddress(), false));
     addEventListener("focus", () => {
+      void this.credentials.identify().catch(() => undefined);
       this.look();
       void this.library.refreshTitles();
     });
@@ -47,6 +50,7 @@ export class Session {
       if (!document.hidden) this.look();
     }, LOOK_AGAIN);
     credentials.onRenewed = () => this.look();
+    credentials.onAnother = () => this.another();
     void this.library.refresh();
   }
 
@@ -70,6 +74,17 @@ export class Session {
     keepUnsent("", unsent("") || unsent(gone));
     keepUnsent(gone, "");
     this.switch("");
+  }
+
+  /** Send the request of a turn once more: in a new conversation where the open one is gone. */
+  again(turn: Turn): void {
+    const before = this.open;
+    const parts = before.requestOf(turn);
+    if (before.snapshot().stage === "missing") {
+      before.drop(turn);
+      this.beginAnew();
+    }
+    this.send(parts);
   }
 
   /** Say something in the open conversation. Once it has begun the address names it, and what is typed is kept for it. */
@@ -98,6 +113,8 @@ export class Session {
     this.known.get(id)?.leave();
     this.known.delete(id);
     keepUnsent(id, "");
+    forgetAllSent(id);
+    void this.library.refresh();
     if (this.open.id === id) this.switch("");
     return kept;
   }
@@ -110,7 +127,11 @@ export class Session {
   /** Show who this is, and try again. Gives a sentence where the agent does not take it. */
   async authenticate(token: string): Promise<string> {
     if (!KEY.test(token)) return NOT_TAKEN; // no header carries it
-    this.credentials.useToken(token);
+    try {
+      await this.credentials.take(token);
+    } catch (error) {
+      return refusal(error) === "unauthenticated" ? NOT_TAKEN : sentence(error);
+    }
     await Promise.all([this.library.refresh(), this.open.load()]);
     if (!this.locked) {
       void this.library.refreshTitles();
@@ -126,6 +147,15 @@ export class Session {
     forgetAll();
     history.replaceState(null, "", location.pathname);
     location.reload();
+  }
+
+  /** What one person wrote and read in this tab is neither shown to another one nor sent by them. It waits for its writer. */
+  private another(): void {
+    for (const each of this.known.values()) each.abandon();
+    this.known.clear();
+    this.library.forget();
+    this.switch(conversationInAddress(), false);
+    void this.library.refresh();
   }
 
   private look(): void {

@@ -47,7 +47,11 @@ export class Turn {
   /** What stood here before an answer was sent, until the agent took it. */
   private before: { history: A2AMessage[]; state: A2ATaskState; question: Question | undefined; asked: A2AMessage } | undefined;
 
-  constructor(request?: A2AMessage) {
+  constructor(
+    request?: A2AMessage,
+    /** Whether it continues a conversation that the agent had when it was sent. */
+    readonly continues = false,
+  ) {
     this.history = request ? [request] : [];
     this.begun = Date.now();
   }

@@ -40,7 +40,7 @@ export function Composer({ modes, running, placeholder, onStop }: { modes: reado
         <div className="attached">
           <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
         </div>
-        <ComposerPrimitive.Input ref={input} className="input" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => running && escapes(event) && onStop()} />
+        <ComposerPrimitive.Input ref={input} className="input" dir="auto" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => running && escapes(event) && onStop()} />
         <div className="row">
           <ComposerPrimitive.AddAttachment className="quiet" aria-label="Add a file" title="Add a file">
             <Icon name="clip" />

@@ -33,7 +33,9 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
   return (
     <dialog ref={dialog} className="ask" aria-labelledby="delete-title" onClose={onClose}>
       <h2 id="delete-title">{kept ? "Deleted here" : "Delete the conversation?"}</h2>
-      <p className="which">{title}</p>
+      <p className="which" dir="auto">
+        {title}
+      </p>
       {kept ? (
         <ul role="status">
           {kept.map((each) => (

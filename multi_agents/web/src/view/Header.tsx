@@ -19,7 +19,9 @@ export function Header({ title, health, menu, onMenu, onExport, onDrawer }: Head
       <button type="button" className="quiet menu" aria-label="Conversations" aria-expanded={menu} aria-controls="conversations" onClick={onMenu}>
         <Icon name="menu" />
       </button>
-      <h1 className="title">{title || "New conversation"}</h1>
+      <h1 className="title" dir="auto">
+        {title || "New conversation"}
+      </h1>
       <Lamp health={health} />
       {onExport && (
         <button type="button" className="quiet" aria-label="Save as HTML" title="Save as HTML" onClick={onExport}>

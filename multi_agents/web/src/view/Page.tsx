@@ -43,7 +43,11 @@ export function Page({ session }: { session: Session }): ReactElement {
     setChosen(undefined);
     session.send(parts);
   };
-  const desk: Desk = { wide, agent, shown: turn, show: setChosen, again: (which) => send(conversation.requestOf(which)) };
+  const again = (which: Turn): void => {
+    setChosen(undefined);
+    session.again(which);
+  };
+  const desk: Desk = { wide, agent, shown: turn, show: setChosen, again };
   const open = (id: string): void => {
     setMenu(false);
     setChosen(undefined);

@@ -209,9 +209,9 @@ function OneField({ field, value, first, onChange }: { field: Field; value: unkn
           ))}
         </select>
       ) : LONG.has(field.kind) && !field.masked ? (
-        <textarea {...common} rows={4} value={text} onChange={(event) => onChange(event.target.value)} />
+        <textarea {...common} dir="auto" rows={4} value={text} onChange={(event) => onChange(event.target.value)} />
       ) : (
-        <input {...common} type={field.masked ? "password" : "text"} inputMode={field.kind === "number" ? "decimal" : "text"} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
+        <input {...common} dir="auto" type={field.masked ? "password" : "text"} inputMode={field.kind === "number" ? "decimal" : "text"} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
       )}
     </div>
   );
@@ -303,7 +303,7 @@ function Reply({ label, words, focused, onWords }: { label: string; words: strin
     input.current.focus();
     input.current.setSelectionRange(input.current.value.length, input.current.value.length);
   }, [focused]);
-  return <input ref={input} className="reply" aria-label={label} placeholder={label} autoComplete="off" value={words} onChange={(event) => onWords(event.target.value)} />;
+  return <input ref={input} className="reply" dir="auto" aria-label={label} placeholder={label} autoComplete="off" value={words} onChange={(event) => onWords(event.target.value)} />;
 }
 
 function Buttons({ children, no, onNo }: { children: ReactNode; no: string; onNo: () => void }): ReactElement {

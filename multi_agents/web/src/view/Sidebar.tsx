@@ -51,7 +51,7 @@ export function Sidebar({ session, open, onOpen }: Choosing): ReactElement {
                 }}
               />
             ) : (
-              <Entry entry={entry} current={entry.id === open} onOpen={onOpen} onRename={() => setRenaming(entry.id)} onDelete={shown.deletes ? () => setDeleting(entry) : undefined} />
+              <Entry entry={entry} current={entry.id === open} onOpen={onOpen} onRename={entry.unsent ? undefined : () => setRenaming(entry.id)} onDelete={shown.deletes || entry.unsent ? () => setDeleting(entry) : undefined} />
             )}
           </li>
         ))}
@@ -80,13 +80,13 @@ export function Sidebar({ session, open, onOpen }: Choosing): ReactElement {
   );
 }
 
-const BADGES = { working: "working", waiting: "waits for you", failed: "failed" } as const;
+const BADGES = { working: "working", waiting: "waits for you", failed: "failed", unsent: "not sent" } as const;
 
 interface Row {
   entry: Listed;
   current: boolean;
   onOpen: (id: string) => void;
-  onRename: () => void;
+  onRename: (() => void) | undefined;
   onDelete: (() => void) | undefined;
 }
 
@@ -102,16 +102,20 @@ function Entry({ entry, current, onOpen, onRename, onDelete }: Row): ReactElemen
           onOpen(entry.id);
         }}
       >
-        <span className="title">{entry.title}</span>
+        <span className="title" dir="auto">
+          {entry.title}
+        </span>
         <span className="about">
           {entry.badge && <span className={`badge ${entry.badge}`}>{BADGES[entry.badge]}</span>}
           <time dateTime={entry.last.toISOString()}>{when(entry.last)}</time>
         </span>
       </a>
       <span className="entry-buttons">
-        <button type="button" className="quiet" aria-label={`Rename ${entry.title}`} title="Rename" onClick={onRename}>
-          <Icon name="pencil" />
-        </button>
+        {onRename && (
+          <button type="button" className="quiet" aria-label={`Rename ${entry.title}`} title="Rename" onClick={onRename}>
+            <Icon name="pencil" />
+          </button>
+        )}
         {onDelete && (
           <button type="button" className="quiet" aria-label={`Delete ${entry.title}`} title="Delete" onClick={onDelete}>
             <Icon name="bin" />
@@ -134,6 +138,7 @@ function Rename({ entry, onDone }: { entry: Listed; onDone: (title?: string) => 
     >
       <input
         aria-label="Name of the conversation"
+        dir="auto"
         autoFocus
         value={title}
         onChange={(event) => setTitle(event.target.value)}

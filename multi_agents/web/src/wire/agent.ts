@@ -1,5 +1,6 @@
 import { A2AClient, A2AError } from "@assistant-ui/react-a2a";
 import type { Credentials } from "./credentials";
+import { object, text, type Json } from "./json";
 
 /** Where the agent is: the page's own address, without what the page wrote behind it. */
 export function agentUrl(): string {
@@ -19,7 +20,7 @@ export type Refusal = "unauthenticated" | "portal" | "busy" | "refused" | "unrea
 
 const REDIRECTED = 0;
 /** How the client library begins the message of an error whose answer is none of an agent's. */
-export const NOT_OF_AN_AGENT = "A2A request failed";
+const NOT_OF_AN_AGENT = "A2A request failed";
 
 /** Why a request was not answered. It is worth another try by itself unless the agent said no or does not know who asks. */
 export function refusal(error: unknown): Refusal {
@@ -28,6 +29,16 @@ export function refusal(error: unknown): Refusal {
   if (error.code === 401 || error.status === "UNAUTHENTICATED") return "unauthenticated";
   if (error.code === 503 || error.code === 429 || error.status === "UNAVAILABLE") return "busy";
   return error.code >= 502 && error.code <= 504 ? "unreachable" : "refused";
+}
+
+/** The error of an answer that the agent, or somebody in front of it, gave in place of what was asked for. */
+export function refusedWith(answer: Response, told: Json | undefined): A2AError {
+  const error = object(told?.["error"]);
+  return new A2AError({
+    code: answer.status,
+    status: text(error?.["status"], answer.statusText),
+    message: text(error?.["message"], `${NOT_OF_AN_AGENT}: ${answer.status}`),
+  });
 }
 
 export function sentence(error: unknown): string {

@@ -1,21 +1,79 @@
+import { agentUrl, NO_REDIRECT, refusedWith } from "./agent";
+import { object } from "./json";
+import { keepFor } from "./tab";
+
 /** Who this page says it is. Kept in memory alone: a reload forgets it, and nothing else on this machine can read it. */
 export class Credentials {
   private authorization = "";
+  /** Whom the agent takes the page for: a digest, empty where it does not know its callers, undefined before it was asked. */
+  private person: string | undefined;
   /** Told when a token took the place of one that ends. */
   onRenewed: () => void = () => undefined;
+  /** Told when somebody else than before is at the page, to whom nothing that it knows belongs. */
+  onAnother: () => void = () => undefined;
 
   /** Whether a key or a token is used. */
   get known(): boolean {
     return this.authorization !== "";
   }
 
-  /** The headers of each request. */
-  headers(): Record<string, string> {
-    return this.authorization ? { Authorization: this.authorization } : {};
+  /** Whether the agent was asked whom it takes the page for. */
+  get identified(): boolean {
+    return this.person !== undefined;
   }
 
-  /** Use a key or an access token from now on; an empty one is none. */
+  /** The headers of each request. */
+  headers(): Record<string, string> {
+    return headersOf(this.authorization);
+  }
+
+  /** Use a key or an access token of the same person from now on; an empty one is none. */
   useToken(token: string): void {
     this.authorization = token ? `Bearer ${token}` : "";
   }
+
+  /** Use a key or an access token, whoever it belongs to. Throws what the agent answers where it does not take it. */
+  async take(token: string): Promise<void> {
+    const authorization = `Bearer ${token}`;
+    const person = await askWho(authorization);
+    this.authorization = authorization;
+    this.become(person);
+  }
+
+  /**
+   * Ask whom the agent takes the page for. A login in another tab may change that where a cookie decides it.
+   * Throws what the agent answers where it does not say.
+   */
+  async identify(): Promise<void> {
+    const { authorization } = this;
+    const person = await askWho(authorization);
+    if (authorization === this.authorization) this.become(person);
+  }
+
+  private become(person: string): void {
+    const before = this.person;
+    if (person === before) return;
+    this.person = person;
+    keepFor(person);
+    if (before !== undefined) this.onAnother();
+  }
+}
+
+const LONGEST = 10_000;
+
+async function askWho(authorization: string): Promise<string> {
+  const answer = await fetch(`${agentUrl()}/page/caller`, {
+    ...NO_REDIRECT,
+    cache: "no-store",
+    signal: AbortSignal.timeout(LONGEST),
+    headers: { Accept: "application/json", ...headersOf(authorization) },
+  });
+  const told = object(await answer.json().catch(() => undefined));
+  const caller = told?.["caller"];
+  if (!answer.ok || typeof caller !== "string") throw refusedWith(answer, told);
+  return caller;
+}
+
+function headersOf(authorization: string): Record<string, string> {
+  return authorization ? { Authorization: authorization } : {};
 }

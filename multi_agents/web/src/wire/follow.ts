@@ -12,7 +12,13 @@ export function settled(state: A2ATaskState): boolean {
 }
 
 /** What a turn begins with: a message that is sent, or a task that is under way. */
-export type Beginning = { message: A2AMessage } | { taskId: string };
+export type Beginning = Sending | { taskId: string };
+
+export interface Sending {
+  message: A2AMessage;
+  /** Whether it may have been sent before, as before a reload. */
+  again: boolean;
+}
 
 /** "portal": connected as soon as the reader has logged in at what stands in front of the agent. */
 export type Line = "connected" | "lost" | "busy" | "portal";
@@ -31,18 +37,23 @@ const SLOWEST = 20;
  * A stream that breaks off is taken up again: the task is fetched, and subscribed to if it still works. Where no task
  * is known yet, the same message is sent again with the same id, which the agent runs once. So it is with a stream that
  * has fallen silent, which is only then a lost line if nothing at all was heard on it.
+ *
+ * `mayRepeat` is asked before a message is sent again, and throws where it may not be.
  */
 export async function* follow(
   client: A2AClient,
   beginning: Beginning,
   signal: AbortSignal,
   tell: (line: Line) => void,
+  mayRepeat: (signal: AbortSignal) => Promise<void>,
 ): AsyncGenerator<A2AStreamEvent> {
   let taskId = "taskId" in beginning ? beginning.taskId : "";
   const patience = SILENCE + ("message" in beginning ? JSON.stringify(beginning.message).length / SLOWEST : 0);
   for (let tries = 0; ; tries++) {
     const listening = new Listening(signal, taskId ? SILENCE : patience);
     try {
+      if (!taskId && "message" in beginning && (tries > 0 || beginning.again)) await mayRepeat(listening.signal);
+      if (signal.aborted) return;
       for await (const event of begin(client, taskId, beginning, listening.signal)) {
         listening.heard();
         tell("connected");

@@ -25,6 +25,15 @@ export class Stored {
     }
   }
 
+  /** The names under which something is kept, in no order. */
+  names(): string[] {
+    try {
+      return [...new Set([...this.unstored.keys(), ...Object.keys(this.storage())])].filter((name) => this.kept(name));
+    } catch {
+      return [...this.unstored.keys()];
+    }
+  }
+
   clear(): void {
     this.unstored.clear();
     try {

@@ -1,18 +1,41 @@
 import { Stored } from "./stored";
 
 const tab = new Stored(() => sessionStorage);
+/** What is kept before it is known who writes it; a reload forgets it. */
+const unclaimed = new Map<string, string>();
+let writer: string | undefined;
+
+/** From now on what is kept is this person's: nobody else who uses the tab sees or sends it. What this page kept before is theirs too. */
+export function keepFor(person: string): void {
+  writer = person;
+  for (const [name, value] of unclaimed) keep(name, value);
+  unclaimed.clear();
+}
 
 /** Keep a text for this tab alone: a reload leaves it, no other tab has it. An empty one is none. */
 export function keep(name: string, value: string): void {
-  tab.keep(name, value);
+  if (writer === undefined) unclaimed.set(name, value);
+  else tab.keep(prefix(writer) + name, value);
 }
 
 /** What was kept under a name; empty where nothing was. */
 export function kept(name: string): string {
-  return tab.kept(name);
+  return writer === undefined ? (unclaimed.get(name) ?? "") : tab.kept(prefix(writer) + name);
 }
 
-/** Forget everything that this tab keeps. */
+/** The names that begin with this under which something is kept. */
+export function keptNames(beginning: string): string[] {
+  if (writer === undefined) return [...unclaimed.keys()].filter((name) => name.startsWith(beginning) && unclaimed.get(name));
+  const whole = prefix(writer) + beginning;
+  return tab.names().filter((name) => name.startsWith(whole)).map((name) => name.slice(prefix(writer ?? "").length));
+}
+
+/** Forget everything that this tab keeps, of everybody. */
 export function forgetAll(): void {
+  unclaimed.clear();
   tab.clear();
+}
+
+function prefix(person: string): string {
+  return person && `${person} `;
 }

@@ -1,7 +1,7 @@
-import { A2AError, type A2AMessage, type A2ATask, type A2ATaskState } from "@assistant-ui/react-a2a";
-import { agentUrl, NO_REDIRECT, NOT_OF_AN_AGENT } from "./agent";
+import type { A2AMessage, A2ATask, A2ATaskState } from "@assistant-ui/react-a2a";
+import { agentUrl, NO_REDIRECT, refusedWith } from "./agent";
 import type { Credentials } from "./credentials";
-import { list, object, text, type Json } from "./json";
+import { list, object, text } from "./json";
 
 export interface TaskQuery {
   contextId?: string;
@@ -21,14 +21,15 @@ export interface TaskPage {
  * The client library spells the parameters of this one operation with underscores, which the protocol's HTTP+JSON
  * binding does not know: an agent would then list the tasks of every conversation.
  */
-export async function listTasks(credentials: Credentials, query: TaskQuery): Promise<TaskPage> {
+export async function listTasks(credentials: Credentials, query: TaskQuery, signal?: AbortSignal): Promise<TaskPage> {
   const parameters = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
   const answer = await fetch(`${agentUrl()}/rest/tasks?${parameters.toString()}`, {
     ...NO_REDIRECT,
+    signal: signal ?? null,
     headers: { Accept: "application/json", "A2A-Version": "1.0", ...credentials.headers() },
   });
   const told = object(await answer.json().catch(() => undefined)) ?? {};
-  if (!answer.ok) throw refused(answer, told);
+  if (!answer.ok) throw refusedWith(answer, told);
   return { tasks: list(told["tasks"]).flatMap(task), next: text(told["nextPageToken"]) };
 }
 
@@ -43,15 +44,6 @@ export async function newestTasks(credentials: Credentials, query: TaskQuery): P
     next = page.tasks.length ? page.next : "";
   } while (next && tasks.length < query.pageSize);
   return { tasks, next };
-}
-
-function refused(answer: Response, told: Json): A2AError {
-  const error = object(told["error"]);
-  return new A2AError({
-    code: answer.status,
-    status: text(error?.["status"], answer.statusText),
-    message: text(error?.["message"], `${NOT_OF_AN_AGENT}: ${answer.status}`),
-  });
 }
 
 function task(value: unknown): A2ATask[] {

@@ -11,11 +11,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from utils.a2a_common.server.http.page_caller import whose_page
 from utils.a2a_common.server.http.page_login import PageLogin
 from utils.web.built_page import INDEX, PageFile, page_files
 
 PAGE_PATH = "/page"
 """Where the files of the page stand."""
+
+CALLER_PATH = f"{PAGE_PATH}/caller"
+"""Where the page learns who its caller is."""
 
 _RULES = (
     "default-src 'none'",
@@ -47,8 +51,8 @@ _NOT_MODIFIED = 304
 
 
 def is_of_page(path: str) -> bool:
-    """Whether a path is that of the page or of one of its files."""
-    return path == "/" or path.startswith(f"{PAGE_PATH}/")
+    """Whether a path is that of the page or of one of its files, which hold nothing of anybody."""
+    return path == "/" or (path.startswith(f"{PAGE_PATH}/") and path != CALLER_PATH)
 
 
 def page_routes(login: PageLogin | None = None) -> list[Route]:
@@ -73,6 +77,7 @@ def page_routes(login: PageLogin | None = None) -> list[Route]:
     return [
         Route("/", index, methods=["GET"], name="page"),
         Route(f"{PAGE_PATH}/login.json", how_to_log_in, methods=["GET"], name="page login"),
+        Route(CALLER_PATH, whose_page, methods=["GET"], name="page caller"),
         Route(f"{PAGE_PATH}/{{name}}", _file, methods=["GET"], name="page file"),
     ]
 

@@ -1,0 +1,115 @@
+"""Two persons in one tab, one after the other: what the first one wrote is neither sent nor shown by the login of the second one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.auth.own_middleware import Private
+from tests.e2e.web.chromium import SECONDS
+from tests.e2e.web.test_keys import NO_TIMERS, Scene, enter, opened, serving_keys
+from tests.e2e.web.test_lost_line import SENT, gateway_fails
+from tests.e2e.web.test_refused import FOCUS
+from tests.e2e.web.threaded import in_thread
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+expect.set_options(timeout=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    home = tmp_path_factory.mktemp("keys")
+    with in_thread(lambda: serving_keys(home)) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _private(home: Path) -> AsyncIterator[str]:
+    model = ScriptedModel.of(*["Good day."] * 20)
+    async with running_agent(Private, environ={"EMBEDDINGS_PROVIDER": "none"}, model=model, home=home) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An agent whose middleware knows the callers, by a header where others take a cookie."""
+    home = tmp_path_factory.mktemp("private")
+    with in_thread(lambda: _private(home)) as url:
+        yield url
+
+
+def tasks_of(url: str, user: str) -> int:
+    headers = {"A2A-Version": "1.0", "X-Checked-User": user}
+    return len(httpx.get(f"{url}/rest/tasks", headers=headers, trust_env=False).json().get("tasks", []))
+
+
+def test_what_one_person_wrote_is_neither_sent_nor_shown_to_the_next_one_and_is_there_again_for_the_first(
+    scene, open_tab
+):
+    tab = opened(scene, open_tab)
+    page = tab.page
+    page.add_init_script(NO_TIMERS)
+    page.reload()
+    enter(page, scene.add("ann"))
+    tab.ask("Hello from Ann.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.locator(".entry", has_text="Hello from Ann.")).to_be_visible()
+    page.get_by_role("button", name="New conversation").click()
+    page.get_by_label("Message", exact=True).fill("Ann's secret message")
+    scene.keys.remove("ann")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("What you wrote is kept.")
+    anns = page.url
+
+    enter(page, scene.add("bob"))
+    expect(page.locator("main").get_by_text("There is no such conversation.")).to_be_visible()
+    expect(page.locator(".entry")).to_have_count(0)
+    assert "Ann" not in page.inner_text("body")
+    page.get_by_role("button", name="Begin a new one").click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    tab.ask("Hello from Bob.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.locator(".entry")).to_have_count(1)
+
+    page.goto(anns)
+    page.reload()
+    enter(page, scene.add("ann"))
+    expect(page.locator(".bubble", has_text="Ann's secret message")).to_be_visible()
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.locator(".entry")).to_have_count(2)
+    assert "Bob" not in page.inner_text("body")
+
+
+def test_a_message_that_waits_for_the_line_is_not_sent_by_a_login_of_somebody_else_in_another_tab(
+    private, open_tab
+):
+    tab = open_tab(private, extra_http_headers={"X-Checked-User": "ann"})
+    tab.expected = ("Failed to load resource",)
+    page = tab.page
+    page.add_init_script(NO_TIMERS)
+    page.reload()
+    page.route(SENT, gateway_fails)
+    tab.ask("Hello from Ann.")
+    expect(page.locator(".line.lost")).to_be_visible()
+    tab.context.set_extra_http_headers({"X-Checked-User": "bob"})
+    page.unroute(SENT)
+    expect(page.locator("main").get_by_text("There is no such conversation.")).to_be_visible()
+    assert "Ann" not in page.inner_text("body")
+    page.reload()
+    expect(page.locator("main").get_by_text("There is no such conversation.")).to_be_visible()
+    tab.context.set_extra_http_headers({"X-Checked-User": "ann"})
+    page.evaluate(FOCUS)
+    expect(page.locator(".bubble")).to_have_text("Hello from Ann.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    assert (tasks_of(private, "ann"), tasks_of(private, "bob")) == (1, 0)

@@ -1,0 +1,93 @@
+"""What people put into the page: other scripts and directions, and more than a conversation is made for."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.web.chromium import SECONDS
+from tests.e2e.web.scripted import serving_page
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+expect.set_options(timeout=SECONDS)
+
+HEBREW = "מה שלום main.py היום?"
+ARABIC = "ما هو main.py؟"
+JAPANESE = "東京の天気を教えてください。" * 20
+LARGE = 1_000_000
+
+
+async def echo(part):
+    await part.begin()
+    await part.say(f"{part.said[:200]}\n\nIt has {len(part.said)} characters.")
+    await part.status("COMPLETED")
+
+
+class AnyWord(dict):
+    """The same script, whatever the request begins with."""
+
+    def __missing__(self, key):
+        return echo
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving_page(AnyWord()) as page:
+        yield page
+
+
+@pytest.mark.parametrize("words", [HEBREW, ARABIC])
+def test_text_from_right_to_left_is_laid_out_so_in_the_input_the_request_and_the_answer(
+    served, open_tab, words
+):
+    tab = open_tab(served.url)
+    page = tab.page
+    box = page.get_by_label("Message", exact=True)
+    box.fill(words)
+    assert box.evaluate("(each) => getComputedStyle(each).direction") == "rtl"
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"It has {len(words)} characters.")).to_be_visible()
+    expect(page.locator(".bubble")).to_have_text(words)
+    for shown in (".bubble", ".markdown p >> nth=0"):
+        assert page.locator(shown).evaluate("(each) => getComputedStyle(each).direction") == "rtl", shown
+    title = page.locator(".entry .title", has_text=words)
+    assert title.evaluate("(each) => getComputedStyle(each).direction") == "rtl"
+
+
+def test_chinese_and_japanese_text_breaks_at_the_edge_of_a_phone(served, open_tab):
+    tab = open_tab(served.url, width=360, height=740)
+    page = tab.page
+    tab.ask(JAPANESE)
+    expect(page.get_by_text(f"It has {len(JAPANESE)} characters.")).to_be_visible()
+    expect(page.locator(".bubble")).to_have_text(JAPANESE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_enter_that_ends_the_choice_of_a_character_sends_nothing(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    box = page.get_by_label("Message", exact=True)
+    box.fill("にほん")
+    box.evaluate(
+        "(each) => each.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true }))"
+    )
+    expect(box).to_have_value("にほん")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble")).to_have_text("にほん")
+
+
+def test_a_text_of_a_megabyte_that_was_pasted_is_sent_and_the_page_stays_quick(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    box = page.get_by_label("Message", exact=True)
+    box.focus()
+    page.evaluate(f"navigator.clipboard.writeText('word '.repeat({LARGE // 5}))")
+    page.keyboard.press("Control+V")
+    page.wait_for_function(f"document.querySelector('textarea').value.length === {LARGE}")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"It has {LARGE} characters.")).to_be_visible()
+    tab.ask("and now a short one")
+    expect(page.locator(".bubble")).to_have_count(2)
+    expect(page.get_by_text("It has 19 characters.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("It has 19 characters.")).to_be_visible()
