@@ -40,7 +40,7 @@ def _answered(chat, request):
     [
         ("Show the pull requests reviewed by hubot in acme/rocket", "“reviewed by hubot”"),
         ("Give me the commits of acme/rocket, oldest first", "“oldest first”"),
-        ("open issues about retries in acme/rocket", "“about retries”"),
+        ("open pull requests about retries in acme/rocket", "“about retries”"),
         ("pull requests of acme/rocket from the first week of November", "first week of November"),
         ("list the frobnicated issues of acme/rocket", "“frobnicated”"),
     ],

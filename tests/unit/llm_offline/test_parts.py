@@ -292,6 +292,18 @@ def test_a_part_that_leans_on_one_about_a_repository_goes_to_the_same_agent(chat
         ("Which workflows does acme/rocket have and did they pass?", "list_workflow_runs", {}),
         ("Which workflow runs of acme/rocket passed?", "list_workflow_runs", {"status": "success"}),
         (
+            'issues of acme/rocket with the words "crash, and burn"',
+            "list_issues",
+            {"about": '"crash, and burn"'},
+        ),
+        ("is there an issue in acme/rocket about timeouts?", "list_issues", {"about": "timeouts"}),
+        (
+            "issues of acme/rocket about the login that were closed",
+            "list_issues",
+            {"about": "login", "state": "closed"},
+        ),
+        ("tell me about the open issues of acme/rocket", "list_issues", {"state": "open"}),
+        (
             "which issue of acme/rocket was opened first?",
             "list_issues",
             {"direction": "asc", "limit": 1, "state": "all"},

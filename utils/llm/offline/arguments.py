@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word, written_text
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
-from utils.llm.offline.words import spelled_out
+from utils.llm.offline.words import content_stems, spelled_out
 
 _MEANS: dict[str, list[str]] = LEXICON["values"]
 _TIMES = NAMES["since"] | NAMES["until"] | NAMES["dated"]
@@ -194,6 +194,22 @@ def _labels(slot: Slot) -> str | list[str] | None:
     return (found if slot.parameter.kind == "array" else ",".join(found)) or None
 
 
+def _title(slot: Slot) -> str | None:
+    return next((topic for _, topic in topics(slot.text, slot.tool)), None)
+
+
+def topics(text: str, tool: ToolSpec) -> Iterator[tuple[str, str]]:
+    """What the things that a tool lists are asked to be about; not they themselves, "tell me about the open issues", and no repository.
+
+    Each with the words that say so, "about retries".
+    """
+    for match in FORMS["topic"].finditer(entities.quotes_hidden(text)):
+        whole, topic = text[slice(*match.span())], text[slice(*match.span(1))].strip()
+        stems = set(content_stems(topic))
+        if stems and not stems & set(content_stems(tool.noun)) and entities.repository(topic) is None:
+            yield whole, topic
+
+
 def _free_text(slot: Slot) -> str | None:
     return search_terms(slot.text, keep_question=slot.tool.is_library, anything=not slot.tool.noun)
 
@@ -303,6 +319,7 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "dated": lambda slot: (
         choice(slot.text, slot.parameter.choices) if any(period(slot.text, slot.now)) else None
     ),
+    "titled": _title,
     "assignee": lambda slot: entities.assignee(slot.text),
     "person": lambda slot: entities.person(slot.text),
     "free_text": _free_text,

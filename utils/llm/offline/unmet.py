@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import denied, means, repository_of
+from utils.llm.offline.arguments import denied, means, repository_of, topics
 from utils.llm.offline.clauses import cuts, without_story
 from utils.llm.offline.dates import moments
 from utils.llm.offline.followup import without_opening
@@ -103,7 +103,7 @@ def _conditions(
     given = arguments.keys()
     found = _times(text, given)
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
-    found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
+    found += [] if NAMES["titled"] & given else [whole for whole, _ in topics(text, tool)]
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
     others = persons | WORDS["no_person"]
     by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
