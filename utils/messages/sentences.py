@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _END = re.compile(r"(?<=[.?!;:])\s+|\n+|(?<![^\S\n])[^\S\n]++[-\u2013\u2014]++\s+|\.\.\.\s*|\u2026\s*")
 _FEWEST_WORDS = 4
@@ -47,6 +48,7 @@ _THEN = re.compile(r"^(?:and\s+)?then\s+", re.IGNORECASE)
 _ALSO = re.compile(r"(?:and|also|plus)\b(?!\s+(?:if|when|while|once|since|because)\b)", re.IGNORECASE)
 """Begins a sentence that asks one thing more, so that the sentence before it asked too, but for "That helps!": "Plug it in. And what does it see?".
 What only says when is no thing of its own: "and if I regret it, how …"."""
+_POINTS_BACK = re.compile(r"\b(?:them|they|those|these|their|which one|that one|the ones?)\b", re.IGNORECASE)
 _FEWEST_OF_A_QUESTION = 3
 _LEFT_BEHIND = re.compile(
     r"(?P<verb>\b(?:switch|chang|mov|migrat|convert|swap)(?:e|es|ed|ing)?\b(?:\s+[\w./-]+){0,4}?\s+)from\s+(?:[\w./-]+\s+){1,3}?(?=to\s+\w)",
@@ -84,6 +86,15 @@ def questions(text: str) -> list[str]:
             found.append(" ".join(told))
             told = []
     return found[:_MOST] if len(found) > 1 else []
+
+
+def leaning(parts: Sequence[str]) -> list[str]:
+    """The things that a text asks, each that speaks of the one before ("can I delete one of them") after that one."""
+    before = ("", *parts)
+    return [
+        f"{each} {part}".lstrip() if _POINTS_BACK.search(part) else part
+        for each, part in zip(before, parts, strict=False)
+    ]
 
 
 def orders(text: str) -> bool:

@@ -32,7 +32,7 @@ def routes(data: GitHubData, log_host: str | None) -> list[BaseRoute]:
     """All routes, at the root and under GitHub Enterprise's `/api/v3`."""
     found: list[BaseRoute] = []
     for prefix in ("", "/api/v3"):
-        for path, handler in (_free_routes() | _repository_routes(data, log_host)).items():
+        for path, handler in (_free_routes(data) | _repository_routes(data, log_host)).items():
             found.append(Route(prefix + path, handler))
         for path, handler in _changes().items():
             found.append(Route(prefix + path, _known(handler), methods=["POST"]))
@@ -52,10 +52,11 @@ def _changes() -> dict[str, Handler]:
     }
 
 
-def _free_routes() -> dict[str, Handler]:
+def _free_routes(data: GitHubData) -> dict[str, Handler]:
     return {
         "/search/repositories": lambda request: _search(request, "search_repositories"),
         "/search/code": _search_code,
+        "/search/issues": lambda request: _search_issues(request, data),
         "/users/{owner}": _account,
         "/users/{owner}/repos": lambda request: _repositories(request, "repositories"),
         "/orgs/{owner}/repos": lambda request: _repositories(request, "repositories"),
@@ -191,6 +192,21 @@ def _search(request: Request, name: str) -> Response:
     if not request.query_params.get("q"):
         return _problem(422, "Validation Failed")
     return _page(request, example(name)["items"], "items")
+
+
+def _search_issues(request: Request, data: GitHubData) -> Response:
+    """Issues with all plain words of the query in their titles, in a state that it names."""
+    words = request.query_params.get("q", "").lower().split()
+    plain = {word for word in words if ":" not in word}
+    if not any(f"repo:{name}" in words for name in REPOSITORIES):
+        return _problem(422, "Validation Failed")
+    found = [
+        row for row in data.issues if "pull_request" not in row and plain <= set(row["title"].lower().split())
+    ]
+    found = [
+        row for row in found if f"is:{row['state']}" in words or not {"is:open", "is:closed"} & set(words)
+    ]
+    return _page(request, found[::-1] if request.query_params.get("order") == "asc" else found, "items")
 
 
 def _search_code(request: Request) -> Response:

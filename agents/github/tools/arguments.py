@@ -29,7 +29,7 @@ _WHICH = {
     "include_links",
     "first_line",
 }
-_DATES = {"opened": "created_at", "closed": "closed_at", "merged": "merged_at"}
+_DATES = {"opened": "created", "closed": "closed", "merged": "merged"}
 TOLD = frozenset(_WHERE | _WHICH)
 """Arguments that mean the same in every tool: `prompts/system.md` explains them."""
 
@@ -112,7 +112,11 @@ class Changing(Within):
 
     def moment(self, row: Mapping[str, object], state: str) -> object:
         """The time of a row that `since` and `until` mean."""
-        return row.get(_DATES.get(self.dated or state, "updated_at"))
+        return row.get(f"{self.date(state)}_at")
+
+    def date(self, state: str) -> str:
+        """Its name: created, closed, merged or updated."""
+        return _DATES.get(self.dated or state, "updated")
 
 
 class Paged(BaseModel):

@@ -66,6 +66,7 @@ SEARCH_CODE = ToolSpec(
         "Where is HOME read in octocat/hello-world?",
         "Which place in the source of octo-org/octo-repo raises NotFoundError?",
         "Grep django/django for a word",
+        'In which files of octocat/hello-world does the name "parse" occur?',
         "Find the string hello in octocat/hello-world",
     ),
 )

@@ -153,6 +153,7 @@ LIST_COMMITS = ToolSpec(
         "Who made the last commit on the default branch of octocat/hello-world, and with which message?",
         "Who touched src/main.py of octo-org/octo-repo lately?",
         "What has octocat pushed to octo-org/octo-repo this week?",
+        "What is the hash of the newest commit, the tip, of main in octocat/hello-world?",
         "What happened on main of octocat/hello-world between Monday and Friday?",
     ),
 )

@@ -11,7 +11,18 @@ from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import Changing, LimitArgument, Linked, PageArgument, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
-from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
+from agents.github.tools.project import (
+    clip,
+    comment,
+    day,
+    field,
+    items,
+    login,
+    names,
+    one_line,
+    page_url,
+    text,
+)
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -28,6 +39,7 @@ class ListIssues(RepositoryArguments, Linked, Changing):
     labels: list[str] = Field(default_factory=list, description="With all of these.")
     author: str | None = Field(None, description="Opened by this user.")
     assignee: str | None = Field(None, description="A user, none or *.")
+    about: str | None = Field(None, max_length=200, description="Words in the title.")
     sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
     limit: LimitArgument = 100
@@ -43,7 +55,9 @@ class GetIssue(RepositoryArguments):
 
 
 async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
-    """List one page; GitHub's own list mixes issues with pull requests."""
+    """List one page; GitHub's own list mixes issues with pull requests, and knows no words of titles, which its search does."""
+    if args.about:
+        return await _search(github, args)
     params = {
         "state": args.state,
         "labels": ",".join(args.labels) or None,
@@ -56,6 +70,45 @@ async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
     return await list_of_repository(
         github, args, "issues", "issues", row=_row, params=params, keep=lambda raw: _is_wanted(raw, args)
     )
+
+
+async def _search(github: GitHubClient, args: ListIssues) -> Items:
+    """One page of the issues with all words of `about` in their titles."""
+    words = (f'"{word}"' if ":" in word else word for word in (args.about or "").replace('"', " ").split())
+    named = {"author": args.author, "assignee": args.assignee} | {
+        f"label:{n}": name for n, name in enumerate(args.labels)
+    }
+    query = [
+        *words,
+        "in:title is:issue",
+        f"repo:{args.full_name}",
+        *([f"is:{args.state}"] if args.state != "all" else []),
+        *(_qualifier(name.split(":")[0], value) for name, value in named.items() if value),
+        *(
+            [f"{args.date(args.state)}:{args.since or '*'}..{args.until or '*'}"]
+            if args.since or args.until
+            else []
+        ),
+    ]
+    listing = await read_list(
+        github,
+        "search/issues",
+        f"the issues of {args.full_name}",
+        {"q": " ".join(query), "sort": args.sort, "order": args.direction},
+        limit=args.limit,
+        page=args.page,
+        key="items",
+    )
+    linked = ({"url": text(raw.get("html_url"))} if args.include_links else {} for raw in listing.rows)
+    rows = [_row(raw) | link for raw, link in zip(listing.rows, linked, strict=True)]
+    return items("issues", listing, rows, source=page_url(github, listing.rows, args.full_name, "issues"))
+
+
+def _qualifier(name: str, value: str) -> str:
+    """One of GitHub's search; nobody and anybody as assignees are said otherwise there than in its lists."""
+    if name == "assignee" and value in ("none", "*"):
+        return "no:assignee" if value == "none" else "-no:assignee"
+    return name + ':"' + value.replace('"', "") + '"'
 
 
 async def get_issue(github: GitHubClient, args: GetIssue) -> Record:
@@ -101,7 +154,7 @@ def _row(raw: Row) -> Row:
 
 LIST_ISSUES = ToolSpec(
     name="list_issues",
-    description="List the issues of a repository, by state, label, author, assignee or date.",
+    description="List the issues of a repository, by state, label, author, assignee, date or words of the title.",
     arguments=ListIssues,
     run=list_issues,
     examples=(
@@ -112,6 +165,8 @@ LIST_ISSUES = ToolSpec(
         "Which issues are assigned to octocat in octocat/hello-world?",
         "What tickets were reported since 2026-01-01 in octo-org/octo-repo?",
         "What do people complain about in django/django?",
+        "Is there an open issue about timeouts in octocat/hello-world?",
+        "Does any issue of octo-org/octo-repo mention a crash?",
     ),
 )
 

@@ -202,5 +202,6 @@ GET_PULL_REQUEST = ToolSpec(
         "Is pull request 42 of octo-org/octo-repo merged?",
         "Who approved pull request 8 of octocat/hello-world?",
         "Did the checks of pull request 15 of django/django pass?",
+        "Is CI green on pull request 7 of octo-org/octo-repo?",
     ),
 )

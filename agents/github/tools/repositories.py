@@ -150,6 +150,7 @@ GET_REPOSITORY = ToolSpec(
         "How many stars does octocat/hello-world have?",
         "What is the description of octo-org/octo-repo?",
         "Which license does django/django have?",
+        "Give me an overview of octocat/hello-world: stars, language, open issues, last update",
         "What is the default branch of octocat/hello-world?",
         "In which language is octo-org/octo-repo written?",
         "Is octocat/hello-world archived or private?",

@@ -10,7 +10,7 @@ import structlog
 from utils.embeddings.cache import unstored
 from utils.errors import ModelFailure, PlatformError, RetrievalFailed
 from utils.messages.results import Article, Articles, Items, Record
-from utils.messages.sentences import aimed, questions, sentences
+from utils.messages.sentences import aimed, leaning, questions, sentences
 
 if TYPE_CHECKING:
     from agents.rag.index.contract import DocumentIndex
@@ -73,7 +73,7 @@ class Library:
         """
         query = aimed(query)
         parts = questions(query)
-        read, *read_parts = [await self._index.mended(text) for text in (query, *parts)]
+        read, *read_parts = [await self._index.mended(text) for text in (query, *leaning(parts))]
         whole, own, remark = await self._vectors(read, read_parts)
         rankings = {"": await self._find(read, whole, limit)}
         for part, words, vectors in zip(parts, read_parts, own, strict=True):

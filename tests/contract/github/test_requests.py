@@ -71,6 +71,20 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for state in ("open", "closed", "all")
         for sort in ("created", "updated", "comments")
     ),
+    *(
+        (
+            "list_issues",
+            {
+                **REPO,
+                "about": "bug 7",
+                "labels": ["bug"],
+                "assignee": who,
+                "author": "octocat",
+                "since": "2026-01-01",
+            },
+        )
+        for who in ("octocat", "none", "*")
+    ),
     ("get_issue", {**REPO, "number": 3, "limit": 5, "page": 2}),
     (
         "list_commits",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_plus
 
 import pytest
 from pydantic import ValidationError
@@ -309,3 +309,18 @@ async def test_rows_have_their_addresses_where_these_are_asked_for(call, tool):
     assert all("url" not in row for row in plain.items)
     linked = await call(tool, **REPO, limit=2, include_links=True)
     assert all(row["url"].startswith("https://github.com/") for row in linked.items)
+
+
+async def test_issues_about_something_are_those_with_its_words_in_their_titles(call, github):
+    result = await call("list_issues", **REPO, about="bug 7", labels=["bug"], assignee="none")
+    assert [row["title"] for row in result.items] == ["Found a bug 7"]
+    asked = github.recorder.requests[-1]
+    assert asked.path == "/search/issues"
+    assert unquote_plus(asked.query).split("&")[0] == (
+        'q=bug 7 in:title is:issue repo:octocat/hello-world is:open no:assignee label:"bug"'
+    )
+
+
+async def test_a_word_of_a_title_that_looks_like_a_condition_of_the_search_is_none(call, github):
+    await call("list_issues", **REPO, about="repo:octo-org/secret")
+    assert 'q="repo:octo-org/secret" in:title' in unquote_plus(github.recorder.requests[-1].query)

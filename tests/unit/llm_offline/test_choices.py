@@ -103,7 +103,10 @@ def test_a_story_before_the_request_is_no_list_of_conditions(github, story):
     [
         ("For my report, sorted by size: list the commits of acme/rocket", "sorted by size"),
         ("I'm new here. Show me the open PRs of acme/rocket without labels", "without labels"),
-        ('open issues of acme/rocket with the words "crash, and burn"', 'the words "crash, and burn"'),
+        (
+            'open pull requests of acme/rocket with the words "crash, and burn"',
+            'with the words "crash, and burn"',
+        ),
     ],
 )
 def test_a_condition_is_named_whole_also_beside_a_story_and_in_quotation_marks(github, said, named):

@@ -40,7 +40,7 @@ def _answered(chat, request):
     [
         ("Show the pull requests reviewed by hubot in acme/rocket", "“reviewed by hubot”"),
         ("Give me the commits of acme/rocket, oldest first", "“oldest first”"),
-        ("open issues about retries in acme/rocket", "“about retries”"),
+        ("open pull requests about retries in acme/rocket", "“about retries”"),
         ("pull requests of acme/rocket from the first week of November", "first week of November"),
         ("list the frobnicated issues of acme/rocket", "“frobnicated”"),
     ],
@@ -408,3 +408,16 @@ def test_passages_that_have_what_a_mistyped_word_meant_are_no_uncertain_answer(c
     assert "The health of the load balancer." in answer
     assert "not sure" not in answer
     assert "helth" not in answer
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("Who has admin rights on acme/rocket?", "Who has admin rights"),
+        ("who contributes most to acme/rocket ?", "who contributes"),
+        ("Draft a status report for acme/rocket with the open pull requests", "Draft a status report"),
+    ],
+)
+def test_a_request_of_which_a_tool_heard_nothing_is_named_in_its_own_words(chat, said, named):
+    answer = _answered(chat, said)
+    assert f"“{named}”" in answer

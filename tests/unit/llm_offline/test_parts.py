@@ -266,3 +266,53 @@ def test_an_item_ends_before_the_word_that_joins_the_next_one(chat):
 def test_a_question_about_something_else_does_not_belong_to_the_one_before_it(chat):
     beside = "how do I add an agent, and how do I bake bread?"
     assert _calls(chat, "supervisor", beside) == [("rag", {"request": "how do I add an agent"})]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "How many branches has acme/rocket, and what is the default one?",
+        "Did the last workflow run in acme/rocket fail? if yes, in which step",
+        "who made the last commit in acme/rocket and what he change",
+        "my pr is 7 in acme/rocket. did somebody comment and is there a conflict?",
+    ],
+)
+def test_a_part_that_leans_on_one_about_a_repository_goes_to_the_same_agent(chat, said):
+    calls = chat.bind_tools(tools_of("supervisor")).invoke([HumanMessage(said)]).tool_calls
+    assert [(call["name"], call["args"]["request"]) for call in calls] == [("github", said)]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "arguments"),
+    [
+        ("last commit on acme/rocket touching docs/ ?", "list_commits", {"path": "docs", "limit": 1}),
+        ("Was .github/workflows changed in acme/rocket?", "list_commits", {"path": ".github/workflows"}),
+        ("last 3 commits in acme/rocket w/ author and date", "list_commits", {"limit": 3}),
+        ("what did hubot commit to acme/rocket last", "list_commits", {"author": "hubot", "limit": 1}),
+        ("Which workflows does acme/rocket have and did they pass?", "list_workflow_runs", {}),
+        ("Which workflow runs of acme/rocket passed?", "list_workflow_runs", {"status": "success"}),
+        (
+            'issues of acme/rocket with the words "crash, and burn"',
+            "list_issues",
+            {"about": '"crash, and burn"'},
+        ),
+        ("is there an issue in acme/rocket about timeouts?", "list_issues", {"about": "timeouts"}),
+        (
+            "issues of acme/rocket about the login that were closed",
+            "list_issues",
+            {"about": "login", "state": "closed"},
+        ),
+        ("tell me about the open issues of acme/rocket", "list_issues", {"state": "open"}),
+        (
+            "which issue of acme/rocket was opened first?",
+            "list_issues",
+            {"direction": "asc", "limit": 1, "state": "all"},
+        ),
+    ],
+)
+def test_folders_persons_and_places_are_read_and_what_is_asked_of_rows_chooses_none(
+    chat, said, tool, arguments
+):
+    call = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls[0]
+    assert call["name"] == tool
+    assert call["args"] == {"owner": "acme", "repo": "rocket"} | arguments

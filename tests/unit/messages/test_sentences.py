@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.messages.sentences import aimed, orders, questions, sentences
+from utils.messages.sentences import aimed, leaning, orders, questions, sentences
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,8 @@ def test_what_is_told_is_no_order(text):
 )
 def test_a_change_from_one_thing_to_another_asks_about_the_other(text: str, rest: str) -> None:
     assert aimed(text) == rest
+
+
+def test_a_question_about_things_of_the_one_before_it_comes_after_that_one():
+    asked = ["How long are conversations kept", "can I delete one of them?", "What does it cost?"]
+    assert leaning(asked) == [asked[0], f"{asked[0]} {asked[1]}", asked[2]]

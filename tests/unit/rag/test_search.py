@@ -178,3 +178,22 @@ async def test_a_question_with_a_typing_error_finds_by_words_and_by_meaning_what
             found = await Library(EmbeddedIndex(store.path), each).search(asked, 5)
             assert "notes/beta.md" in [article.metadata["source"] for article in found.articles]
     assert any("bannanas" in part for a in found.articles for part in a.metadata.get("parts", ()))
+
+
+async def test_a_question_about_things_of_the_one_before_it_is_searched_for_with_their_words(
+    ingester: Ingester, store: Store, tmp_path: Path
+) -> None:
+    for name, text in {
+        "kept": "Conversations are kept for ever.",
+        "delete": "Long conversations that are kept: delete.",
+        "other": "I can carry one of them by hand.",
+    }.items():
+        (tmp_path / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n", encoding="utf-8")
+    await ingester.ingest([str(tmp_path)])
+    asked = "How long are conversations kept, and can I delete one of them by hand?"
+    found = await Library(EmbeddedIndex(store.path), None).search(asked, 5)
+    scores = {
+        a.title: (a.metadata.get("parts") or {}).get("can I delete one of them by hand?", 0.0)
+        for a in found.articles
+    }
+    assert scores["Delete"] > scores["Other"]

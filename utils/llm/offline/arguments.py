@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import FORMS, LEXICON, READERS, part, pattern
 from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
-from utils.llm.offline.slots import free_word
+from utils.llm.offline.slots import free_word, written_text
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
-from utils.llm.offline.words import spelled_out
+from utils.llm.offline.words import content_stems, spelled_out
 
 _MEANS: dict[str, list[str]] = LEXICON["values"]
 _TIMES = NAMES["since"] | NAMES["until"] | NAMES["dated"]
@@ -87,12 +87,16 @@ def fill(
         repository: The one that is meant, where the words name several.
     """
     arguments: dict[str, Any] = {}
-    known, reading, part = known or {}, links_in_words(said), ""
+    known, part = known or {}, ""
+    text = written_text(said, tool) if tool.written else None
+    written = said[slice(*text)] if text else None
+    reading = links_in_words(f"{said[: text[0]]} {said[text[1] :]}" if text else said)
     if any(period(reading, now)):  # "and in May?" takes the place of the time before
         known = {name: value for name, value in known.items() if name not in _TIMES}
     for parameter in tool.parameters:
         name, free = parameter.name, parameter.name in NAMES["free_text"]
-        value = _value(Slot(parameter, tool, said if free or name in NAMES["delegating"] else reading, now))
+        own = said if free or name in NAMES["delegating"] else reading
+        value = written if name == tool.written else _value(Slot(parameter, tool, own, now))
         if free and isinstance(value, str) and len(value) > (longest := parameter.longest or len(value)):
             part = value = excerpt(said, longest)
         one_of_several = repository and name in NAMES["repository"] | NAMES["owner"]
@@ -104,7 +108,11 @@ def fill(
         del arguments[name]
     arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
-    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool, missing[0])):
+    if (
+        len(missing) == 1
+        and missing[0] in _free(tool) - {tool.written}
+        and (word := free_word(said, tool, missing[0]))
+    ):
         arguments[missing[0]], missing = word, ()
     return Filled(arguments, missing, part)
 
@@ -186,6 +194,22 @@ def _labels(slot: Slot) -> str | list[str] | None:
     return (found if slot.parameter.kind == "array" else ",".join(found)) or None
 
 
+def _title(slot: Slot) -> str | None:
+    return next((topic for _, topic in topics(slot.text, slot.tool)), None)
+
+
+def topics(text: str, tool: ToolSpec) -> Iterator[tuple[str, str]]:
+    """What the things that a tool lists are asked to be about; not they themselves, "tell me about the open issues", and no repository.
+
+    Each with the words that say so, "about retries".
+    """
+    for match in FORMS["topic"].finditer(entities.quotes_hidden(text)):
+        whole, topic = text[slice(*match.span())], text[slice(*match.span(1))].strip()
+        stems = set(content_stems(topic))
+        if stems and not stems & set(content_stems(tool.noun)) and entities.repository(topic) is None:
+            yield whole, topic
+
+
 def _free_text(slot: Slot) -> str | None:
     return search_terms(slot.text, keep_question=slot.tool.is_library, anything=not slot.tool.noun)
 
@@ -247,7 +271,10 @@ def flags(tool: ToolSpec, text: str) -> dict[str, bool]:
 def _flag(parameter: Parameter, text: str) -> bool | None:
     telling = {"include", "with", "show", "is", "only", "get"}
     wanted = [word for word in parameter.name.split("_") if word not in telling]
-    said = all(re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b", text, re.IGNORECASE) for word in wanted)
+    said = all(
+        re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b(?!\s+(?:an?|the|me)\b)", text, re.IGNORECASE)
+        for word in wanted  # no verb: "draft a report"
+    )
     if not wanted or not said:
         return None
     return denied(re.escape(wanted[0].rstrip("s"))).search(text) is None
@@ -292,6 +319,7 @@ _READERS: Mapping[str, Callable[[Slot], Any]] = {
     "dated": lambda slot: (
         choice(slot.text, slot.parameter.choices) if any(period(slot.text, slot.now)) else None
     ),
+    "titled": _title,
     "assignee": lambda slot: entities.assignee(slot.text),
     "person": lambda slot: entities.person(slot.text),
     "free_text": _free_text,

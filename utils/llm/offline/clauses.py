@@ -162,7 +162,7 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     found = FORMS["verb"].match(FORMS["lead"].sub("", left))
     verb = "" if ordered else found[1] if found else verb or "show"
     named = _clause(request, start, start + joint.start())
-    named = named if found or ordered else named._replace(text=f"{verb} {named.text}")
+    named = named if found or ordered or orders(named.text) else named._replace(text=f"{verb} {named.text}")
     return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
 
 
@@ -174,7 +174,16 @@ def _joins_nouns(text: str, joint: re.Match[str], nouns: Sequence[str]) -> bool:
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:
     lower = spelled_out(text).lower()
-    return next((noun for noun in nouns if re.search(rf"(?<![\w-]){re.escape(noun)}(?![\w-])", lower)), None)
+    return next(
+        (
+            noun
+            for noun in nouns
+            if re.search(
+                rf"(?<![\w-]){re.escape(noun.removesuffix('s'))}{'s?' * noun.endswith('s')}(?![\w-])", lower
+            )
+        ),
+        None,
+    )
 
 
 def _clause(request: str, start: int, end: int) -> Clause:

@@ -78,8 +78,8 @@ def path(text: str) -> str | None:
     """The first file or folder that a sentence names."""
     named = repository(text)
     for match in FORMS["path"].finditer(_ADDRESS.sub(" ", text)):
-        if match[1] != "/".join(named or ()):
-            return match[1]
+        if match[1].rstrip("/") != "/".join(named or ()):
+            return match[1].rstrip("/")
     return None
 
 

@@ -118,6 +118,13 @@ class Planner:
     def _completed(self, step: Step, answer: str) -> Step:
         assert step.tool is not None
         said = f"{step.clause.text.rstrip(' .?!')}, {answer}"
+        if step.missing == (step.tool.written,):
+            text = entities.QUOTED.fullmatch(answer.strip())
+            arguments = {
+                **step.arguments,
+                step.tool.written: next(filter(None, text.groups())) if text else answer,
+            }
+            return replace(step, arguments=arguments, missing=(), read_as=said)
         arguments, missing, _ = fill(step.tool, said, self.now, step.arguments)
         strings = {p.name for p in step.tool.parameters if p.kind == "string"}
         if len(missing) == 1 and missing[0] in strings and not missing[0].startswith("repo"):

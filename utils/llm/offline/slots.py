@@ -10,6 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from utils.llm.offline import entities
+from utils.llm.offline.changes import asked_change
+from utils.llm.offline.clauses import Span
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, stem, words
@@ -34,13 +37,28 @@ def free_word(said: str, tool: ToolSpec, parameter: str) -> str | None:
     """
     for before, after in dict.fromkeys(_named(tool.examples) or _foreign(tool)):
         match = re.search(rf"\b{re.escape(before)}\s+((?:{_WORD}\s*){{1,{_LONGEST}}})", said, re.IGNORECASE)
-        value = FORMS["after"].sub("", match[1]) if match else ""
+        value = FORMS["after"].sub("", f" {match[1]}").lstrip() if match else ""
         if after:
             value = re.split(rf"\s+{re.escape(after)}\b", value, maxsplit=1, flags=re.IGNORECASE)[0]
         value = _without_its_kind(value.strip(), parameter)
         if value and not WORDS["stop"].issuperset(words(value)):
             return value
     return None
+
+
+def written_text(said: str, tool: ToolSpec) -> Span | None:
+    """Where the text stands that a change puts at its place: in quotation marks, after a colon, or to the end after a word that examples have before it.
+
+    "Comment on issue 1 of a/b: thank you", "… saying thank you".
+    """
+    if quoted := entities.QUOTED.search(said):
+        return quoted.span(quoted.lastindex or 0)
+    change = asked_change(said)
+    ends = (re.search(r"(\w+) [\"“][^\"”]+[\"”]$", example) for example in tool.examples)
+    before = "|".join(dict.fromkeys(re.escape(match[1]) for match in ends if match))
+    form = rf"(?::\s+|\b(?:{before})\s+)(?=\S)" if before else r":\s+(?=\S)"
+    found = re.compile(form, re.IGNORECASE).search(said, change.start if change else 0)
+    return (found.end(), len(said.rstrip())) if found else None
 
 
 def _named(examples: Sequence[str]) -> list[_Place]:

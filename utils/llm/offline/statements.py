@@ -104,7 +104,8 @@ def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
     alone = set(words(clause.text)) - WORDS["stop"]
     named = entities.repository_text(before.text) and not entities.repository_text(clause.text)
-    if points_back(clause.text) and (named or len(content_stems(clause.text)) <= FEW):
+    numbered = named and entities.numbers(before.text) and not entities.numbers(clause.text)
+    if numbered or (points_back(clause.text) and (named or len(content_stems(clause.text)) <= FEW)):
         alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)

@@ -71,9 +71,10 @@ def _says_more(step: Step, last: Step) -> bool:
     if last.tool is None or step.why or entities.repository(step.reading) is not None:
         return False
     leans = followup.points_back(step.reading)
+    fragment = FORMS["fragment_question"].match(step.reading) is not None
     if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
-        return FORMS["fragment_question"].match(step.reading) is not None
-    more = last.tool.about_repositories and asks_for_more(step.reading)
+        return fragment
+    more = last.tool.about_repositories and (fragment or asks_for_more(step.reading))
     return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
 
 

@@ -72,6 +72,13 @@ class ToolSpec:
         return [p.name for p in self.parameters if p.required]
 
     @property
+    def written(self) -> str:
+        """The argument in which a change puts a text as the user wrote it; its examples have it in quotation marks. Empty where it has none."""
+        named = NAMES["owner"] | NAMES["repository"] | NAMES["label"]
+        texts = (p.name for p in self.parameters if p.required and p.kind == "string" and p.name not in named)
+        return next(texts, "") if self.changes and any('"' in each for each in self.examples) else ""
+
+    @property
     def takes_repository(self) -> bool:
         """Whether it asks about a repository."""
         if self.delegates:

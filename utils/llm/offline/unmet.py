@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import denied, means
+from utils.llm.offline.arguments import denied, means, repository_of, topics
 from utils.llm.offline.clauses import cuts, without_story
 from utils.llm.offline.dates import moments
 from utils.llm.offline.followup import without_opening
@@ -23,7 +23,7 @@ from utils.messages.answer_form import without_form
 
 _PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
 _LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
-_NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
+_NAMED = re.compile(r"[\w.-]+/[\w./-]+|(?<![\w.])v?\d[\w.-]*|\S+\.{3}\S+")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
@@ -56,21 +56,23 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
     "the releases and sponsors of a/b".
     """
     values = _values(step.arguments)
+    named = {stem(word) for each in repository_of(step.arguments) or () for word in words(each)}
     understood = _known_words([tool, step.then] if step.then else [tool]) | values | _COLUMNS
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
     beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
     for condition in ("time", "order", "topic", "with", "by"):
-        text = FORMS[condition].sub(" ", text)
+        text = FORMS[condition].sub(lambda match: ";".ljust(len(match[0])), text)
     hidden = entities.quotes_hidden(text)
     groups = [text[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(text))]
-    heard = any(set(content_stems(group)) & understood for group in groups)
+    stems = {group: set(content_stems(_NAMED.sub(" ", group))) for group in groups}
+    heard = any(own & (understood - _PLAIN) for own in stems.values()) or values - _PLAIN - named
     return beyond + [
         _LEADING_NAME.sub("", group)
-        for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
+        for group in (groups if not heard or len(content_stems(groups[0])) > 1 else groups[1:])
         if not FORMS["said_of_somebody"].match(group)
-        and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
-        and not stems & understood
+        and stems[group] - _PLAIN
+        and not stems[group] & (understood if heard else understood - _PLAIN)
         and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
     ]
 
@@ -101,7 +103,7 @@ def _conditions(
     given = arguments.keys()
     found = _times(text, given)
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
-    found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
+    found += [] if NAMES["titled"] & given else [whole for whole, _ in topics(text, tool)]
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
     others = persons | WORDS["no_person"]
     by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
