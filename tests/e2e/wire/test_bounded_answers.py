@@ -24,7 +24,7 @@ from utils.a2a_common.client.transport.connection import fetch_card, http_client
 from utils.a2a_common.server.push.body import Notification
 from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
-from utils.auth.token_endpoint import posted_form
+from utils.auth.token_endpoint import post_form
 from utils.llm import server_window as server_window_module
 from utils.net.bounded import LARGEST_BODY, MIB, PIECE, AnswerTooLarge, Bound
 from utils.net.fetch import fetch_file
@@ -88,7 +88,7 @@ async def keys(url: str) -> object:
 
 
 async def a_token(url: str) -> object:
-    return await posted_form(url, {"grant_type": "client_credentials"}, seconds=60)
+    return await post_form(url, {"grant_type": "client_credentials"}, seconds=60)
 
 
 async def json_of_github(url: str) -> object:
