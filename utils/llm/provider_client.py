@@ -8,7 +8,7 @@ from utils.errors import InvalidRequest
 from utils.library_internals import http_client_of
 from utils.llm.answer_bound import bound_answers
 from utils.llm.web_page import refuse_web_pages
-from utils.net.web_client import forget_cookies, leads_away
+from utils.net.web_client import disable_cookies, is_cross_origin
 
 LED_AWAY = (
     "The model server redirects to another host. The redirect was not followed, because your key and the conversation would go "
@@ -28,12 +28,14 @@ def guard_http(http: Any) -> None:
     Keys of models stand in headers of many names, which both send along to any other origin.
     """
     bound_answers(http)
-    forget_cookies(http.cookies.jar)
+    disable_cookies(http.cookies.jar)
     hooks = http.event_hooks["response"]
     if _stay not in hooks:  # LangChain gives several clients one HTTP client
         hooks.append(_stay)
 
 
 async def _stay(response: Any) -> None:
-    if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
+    if response.has_redirect_location and is_cross_origin(
+        str(response.request.url), response.headers["location"]
+    ):
         raise InvalidRequest(LED_AWAY)

@@ -1,4 +1,4 @@
-"""Which addresses are called that a user or a sub-agent sends."""
+"""Whether files are fetched from URLs that a user or a sub-agent sends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from utils.settings import EnvSettings
 
 
 class FileAddresses(StrEnum):
-    """Whose files are fetched."""
+    """From which URLs files are fetched."""
 
     NONE = "none"
     PUBLIC = "public"
@@ -18,7 +18,7 @@ class FileAddresses(StrEnum):
 
 
 class FileSettings(EnvSettings):
-    """Pictures and PDF files that a user or a sub-agent sends by their address."""
+    """Images and PDF files that a user or a sub-agent sends by URL."""
 
     addresses: FileAddresses = Field(
         FileAddresses.PUBLIC,
