@@ -29,6 +29,7 @@ from multi_agents.cli.start_check import check_start
 from utils.a2a_common.client.agents.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.server.certificate_watch import served_dates
 from utils.a2a_common.server.http.https import https_options
+from utils.atomic_file import check_room
 from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
 from utils.environment import repeated_variables
@@ -49,7 +50,6 @@ from utils.settings import (
     process_environment,
 )
 from utils.settings_index import names_of
-from utils.whole_file import check_room
 
 OLDEST_PYTHON = (3, 11)
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from utils.atomic_file import replace_file
 from utils.auth.principal import Principal
 from utils.auth.refusal import AuthRefused, Why
 from utils.errors import SettingsError
-from utils.whole_file import replace_file
 
 ISSUER = "api-key"
 PREFIX = "pe_"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-from utils.whole_file import publish_file
+from utils.atomic_file import publish_file
 
 SECRET_BYTES = 32
 

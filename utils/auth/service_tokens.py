@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from utils.atomic_file import publish_file
 from utils.auth.claims import Rules, plain_text, principal_of
 from utils.auth.principal import Principal, Right, scope_for
 from utils.auth.refusal import AuthRefused, Why
@@ -21,7 +22,6 @@ from utils.auth.signature import check_signature
 from utils.auth.token_form import Token
 from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
 from utils.errors import SettingsError, StorageError
-from utils.whole_file import publish_file
 
 ISSUER = "urn:platform-engineer:supervisor"
 TYPE = "pe-service+jwt"

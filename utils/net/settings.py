@@ -18,7 +18,7 @@ class FileAddresses(StrEnum):
 
 
 class FileSettings(EnvSettings):
-    """Images and PDF files that a user or a sub-agent sends by URL."""
+    """Pictures and PDF files that a user or a sub-agent sends by their address."""
 
     addresses: FileAddresses = Field(
         FileAddresses.PUBLIC,

@@ -26,9 +26,9 @@ from multi_agents.cli.peer.conversations import (
 )
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
+from utils.atomic_file import is_full, not_written, write_new
 from utils.persistence.out_of_sight import told_of
 from utils.persistence.settings import DatabaseSettings
-from utils.whole_file import is_full, not_written, write_new
 
 Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 

@@ -40,6 +40,7 @@ from utils.a2a_common.client.agents.agents_file import (
     with_shares,
     with_trust,
 )
+from utils.atomic_file import check_room
 from utils.auth.settings import TrustSettings
 from utils.environment import repeated_variables
 from utils.errors import SettingsError
@@ -48,7 +49,6 @@ from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.persistence.settings import DatabaseSettings
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
 from utils.settings_index import names_of, shared_groups
-from utils.whole_file import check_room
 
 MOST_STARTS = 3
 """Starts until free ports are found that nobody else takes meanwhile."""
