@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
-LED_AWAY = (
+CROSS_ORIGIN_REDIRECT = (
     "The embedding server redirects to another host. The redirect was not followed, because your key and the texts would go there. "
     "If that host is right, set it as the server's address."
 )
@@ -247,7 +247,7 @@ async def _stay(response: Any) -> None:
     if response.has_redirect_location and is_cross_origin(
         str(response.request.url), response.headers["location"]
     ):
-        raise InvalidRequest(LED_AWAY)
+        raise InvalidRequest(CROSS_ORIGIN_REDIRECT)
 
 
 def _needed(value: Value | None, variable: str, user: str) -> Value:

@@ -19,7 +19,7 @@ from utils.embeddings import create_embedder
 from utils.errors import InvalidRequest
 from utils.llm.classify import classify
 from utils.llm.factory import create_chat_model
-from utils.llm.provider_client import LED_AWAY
+from utils.llm.provider_client import CROSS_ORIGIN_REDIRECT
 from utils.net.web_client import is_cross_origin
 from utils.observability.export import span_exporter
 from utils.observability.settings import TelemetrySettings
@@ -93,7 +93,7 @@ async def test_a_conversation_does_not_go_where_the_server_of_a_model_leads(envi
     assert there.headers == []
     failure = classify(raised.value)
     assert isinstance(failure, InvalidRequest)
-    assert str(failure) == LED_AWAY
+    assert str(failure) == CROSS_ORIGIN_REDIRECT
 
 
 async def test_a_token_of_github_does_not_go_where_github_leads() -> None:
