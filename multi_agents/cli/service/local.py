@@ -44,7 +44,7 @@ from utils.atomic_file import check_room
 from utils.auth.settings import TrustSettings
 from utils.environment import repeated_variables
 from utils.errors import SettingsError
-from utils.persistence.out_of_sight import told_of
+from utils.persistence.out_of_sight import notice_for
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.persistence.settings import DatabaseSettings
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
@@ -133,7 +133,7 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
         raise problem
     await asyncio.to_thread(check_room, run_file.path.parent)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
-    if unseen := await asyncio.to_thread(told_of, DatabaseSettings.load(environ), run_file.path.parent):
+    if unseen := await asyncio.to_thread(notice_for, DatabaseSettings.load(environ), run_file.path.parent):
         say(unseen)
     if left_out := not_passed_on(environ):
         say(left_out)
