@@ -1,9 +1,9 @@
-"""Makes the virtual environment: run by the Makefile with any Python 3.11+, before anything is installed.
+"""Creates the virtual environment: run by the Makefile with any Python 3.11+, before anything is installed.
 
     python3 -I utils/bootstrap.py requirements.lock
 
 Standard library only. Does nothing when the environment already matches the lock file. Installs
-wheels only, each checked against the hash in the lock; with uv when that is there, with pip when not.
+wheels only, each checked against the hash in the lock; with uv if it is installed, else with pip.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main(lock: str) -> int:
 
 
 def check_python() -> None:
-    """Refuse a Python that is too old, with the way out."""
+    """Refuse a Python that is too old, and say what to do."""
     if sys.version_info < OLDEST:
         found = ".".join(map(str, sys.version_info[:2]))
         raise SetupError(
@@ -60,7 +60,7 @@ def check_python() -> None:
 
 
 def stamp(lock: str) -> str:
-    """What an environment made from this lock is known by."""
+    """The stamp of an environment made from this lock."""
     content = (ROOT / lock).read_bytes() + (ROOT / "pyproject.toml").read_bytes()
     return f"{sys.version_info[:2]} {ROOT} {hashlib.sha256(content).hexdigest()}"
 
@@ -80,11 +80,11 @@ def install(lock: str) -> None:
     say(f"Setting up {packages} packages with {'uv' if uv else 'pip'}. This happens once.")
     make_venv(uv)
     python = str(VENV / "bin" / "python")
-    # Compiled once and here, as pip does by itself: else the first start of everything would do it.
+    # Compiled here once, as pip does by default; else the first start of each program would do it.
     with_uv = [uv, "pip", "install", "--compile-bytecode", "--python", python]
     pip = with_uv if uv else [python, "-m", "pip", "install"]
     quiet = ["-q"] if uv else ["-q", "--disable-pip-version-check", "--no-input"]
-    # The lock is complete, so that nothing is resolved again: older pips trip over extras when they do.
+    # The lock is complete, so nothing needs resolving; older versions of pip fail on extras when they resolve.
     options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / lock)]
     if uv:
         run([*pip, *options])  # shows its own progress
@@ -95,7 +95,7 @@ def install(lock: str) -> None:
 
 
 def make_venv(uv: str | None) -> None:
-    """Make an empty environment, in place of one that is broken or of another Python."""
+    """Create an empty environment, replacing one that is broken or of another Python."""
     if uv:
         run([uv, "venv", "-q", "--clear", "--python", sys.executable, str(VENV)])
         return
@@ -131,7 +131,7 @@ def run_counting(command: list[str], total: int) -> None:
 
 
 def say(text: str) -> None:
-    """A progress line, on standard error so that answers stay alone on standard output."""
+    """Print a progress line to standard error, so that standard output holds results only."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 

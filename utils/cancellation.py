@@ -1,7 +1,7 @@
-"""Cancellations of asyncio that are not lost.
+"""Keeps cancellations of asyncio from being lost.
 
-`asyncio.wait_for` of Python 3.11 drops a cancellation that comes at the moment at which what it waits for is there, and
-returns that as if nobody had canceled. psycopg's pool waits so for a connection.
+`asyncio.wait_for` of Python 3.11 drops a cancellation that arrives together with the awaited result, and returns the result.
+psycopg's pool waits for connections that way.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 AGAIN_SECONDS = 5.0
-"""Time after which a task that has not ended is canceled once more."""
+"""Time after which a task that has not ended is canceled again."""
 
 
 class Cancellation:
-    """Tells, within the task that made it, whether that was canceled since."""
+    """Detects, within the task that created it, whether the task was canceled since."""
 
     def __init__(self) -> None:
-        self._before = _asked()
+        self._before = _cancellations()
 
     def check(self) -> None:
-        """Go on, unless a cancellation was dropped.
+        """Raise a cancellation that was dropped.
 
         Raises:
-            asyncio.CancelledError: The task was canceled, and goes on all the same.
+            asyncio.CancelledError: The task was canceled, and still runs.
         """
-        if _asked() > self._before:
+        if _cancellations() > self._before:
             raise asyncio.CancelledError
 
 
-def _asked() -> int:
-    """How often the running task was canceled, without what took its cancellation back, as `asyncio.timeout` does."""
+def _cancellations() -> int:
+    """How often the running task was canceled, without cancellations that were revoked, as `asyncio.timeout` does."""
     task = asyncio.current_task()
     return task.cancelling() if task is not None else 0
 
 
 async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await work that must not stop half way, such as giving back what others wait for. It has to bound itself.
+    """Await work that must not be interrupted, such as releasing a resource. The work has to limit its own duration.
 
     Raises:
-        asyncio.CancelledError: Whoever waits was canceled meanwhile, and the work has ended since. An error of the work
-            goes before that.
+        asyncio.CancelledError: The caller was canceled meanwhile, and the work has ended since. An error of the work
+            takes precedence.
     """
     task = asyncio.ensure_future(work)
     canceled: asyncio.CancelledError | None = None
@@ -59,16 +59,16 @@ async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, again: float = AGAIN_SECONDS) -> None:
-    """Cancel tasks that work in the background and wait until they have ended, whatever they ended with.
+    """Cancel background tasks and wait until they have ended, whatever their result.
 
     Args:
         tasks: The tasks.
-        again: Seconds after which those that have not ended are canceled once more.
+        again: Seconds after which those that have not ended are canceled again.
     """
     left = set(tasks)
     while left:
         for task in left:
             task.cancel()
         ended, left = await asyncio.wait(left, timeout=again)
-        # Or asyncio logs that nobody asked what they ended with.
+        # else asyncio logs that their exceptions were never retrieved
         await asyncio.gather(*ended, return_exceptions=True)

@@ -1,6 +1,6 @@
-"""The parts of an artifact or a message: text, a file with its bytes or its address, data.
+"""The parts of an artifact or a message: text, a file as bytes or URL, data.
 
-Each has `metadata`, a JSON object in which its sender marks it. It is kept for whoever gets the part, and is never shown to a model.
+Each has `metadata`, a JSON object of its sender. It is passed on with the part, and is never shown to a model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class FileBytes:
 
 @dataclass(frozen=True, slots=True)
 class FileUrl:
-    """A file that stands at an address. Whoever passes it on does not fetch it."""
+    """A file at a URL. It is passed on without being fetched."""
 
     url: str
     name: str = ""
@@ -41,7 +41,7 @@ class FileUrl:
 
 @dataclass(frozen=True, slots=True)
 class DataPart:
-    """A JSON value of any kind: an object, a list, a string, a number, a truth value or null."""
+    """A JSON value of any type: an object, a list, a string, a number, a boolean or null."""
 
     value: Any
     media_type: str = "application/json"

@@ -1,4 +1,4 @@
-"""Reads a `.env` file, and refuses one with a line that sets nothing: it might be the one that switches something on."""
+"""Reads a `.env` file, and refuses one with a line that cannot be parsed: it might be one that enables a protection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_env_file(file: Path) -> dict[str, str]:
     """The variables of a file.
 
     Raises:
-        SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed. Never shows a value.
+        SettingsError: It is not UTF-8 text, cannot be read, or has a line that cannot be parsed. Never shows a value.
     """
     from dotenv.main import resolve_variables
 
@@ -33,8 +33,8 @@ class Repeated(NamedTuple):
     """A variable that a file sets more than once.
 
     Attributes:
-        name: What it is called.
-        lines: Where, counted from 1; the last line counts.
+        name: Its name.
+        lines: The line numbers, from 1; the last line applies.
         file: Name of the file.
     """
 
@@ -44,7 +44,7 @@ class Repeated(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is said of it, without a value."""
+        """A sentence about it, without a value."""
         first = ", ".join(map(str, self.lines[:-1]))
         return (
             f"The file {self.file} sets {self.name} on the lines {first} and {self.lines[-1]}: the last one counts. "
@@ -56,7 +56,7 @@ def repeated_in(file: Path) -> list[Repeated]:
     """The variables that a file sets more than once, in order.
 
     Raises:
-        SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed.
+        SettingsError: It is not UTF-8 text, cannot be read, or has a line that cannot be parsed.
     """
     places: dict[str, list[int]] = {}
     for line in _lines(file):
@@ -88,7 +88,7 @@ def _text(file: Path) -> str:
 
 
 def _sentence(name: str, line: Binding) -> str:
-    """What is wrong with a line, without what it sets: that may be a secret."""
+    """What is wrong with a line, without its value, which may be a secret."""
     named = _NAMED.match(line.original.string)
     if named:
         why = f"the quotes around the value of {named[1]} are not closed, or something follows them"
@@ -98,7 +98,7 @@ def _sentence(name: str, line: Binding) -> str:
 
 
 def _number(line: Binding) -> int:
-    """Where it stands; empty lines before it belong to it."""
+    """The line's number; the parser counts preceding empty lines as part of it."""
     written = line.original.string
     before = written[: len(written) - len(written.lstrip())]
     return line.original.line + len(_NEW_LINE.findall(before))

@@ -1,4 +1,4 @@
-"""Settings are read from the environment and a `.env` file: the base of every group of settings."""
+"""The base of every group of settings, which are read from the environment and a `.env` file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from utils.errors import SettingsError
 class EnvSettings(BaseModel):
     """Base of every group of settings."""
 
-    __test__: ClassVar[bool] = False  # no test, also where its name begins with `Test`
+    __test__: ClassVar[bool] = False  # pytest must not collect a group whose name begins with `Test`
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
 
     @classmethod
@@ -59,17 +59,17 @@ def _problems(error: ValidationError) -> list[SettingsError]:
 
 
 def env_file() -> dict[str, str]:
-    """The variables of the `.env` file here; none where there is no such file.
+    """The variables of the `.env` file in the current folder; none if there is no such file.
 
     Raises:
-        SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed.
+        SettingsError: It is not UTF-8 text, cannot be read, or has a line that cannot be parsed.
     """
     file = Path.cwd() / ".env"
     return read_env_file(file) if file.is_file() else {}
 
 
 def repeated_variables() -> list[Repeated]:
-    """What the `.env` file here sets more than once.
+    """The variables that the `.env` file in the current folder sets more than once.
 
     Raises:
         SettingsError: The file cannot be read.
@@ -88,7 +88,7 @@ def unread_env_file() -> str:
 
 
 def process_environment() -> dict[str, str]:
-    """The variables of this process over those of a `.env` file here.
+    """The variables of this process, which take precedence over those of a `.env` file in the current folder.
 
     Raises:
         SettingsError: The file cannot be read.

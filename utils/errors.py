@@ -18,14 +18,14 @@
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
     │   ├── ContentFiltered         the provider's filter stopped the answer
     │   └── InvalidRequest          the provider refused the request for another reason
-    │       └── ContentRefused      something in the conversation is why, as far as can be told
+    │       └── ContentRefused      something in the conversation is probably the reason
     ├── ContextBudgetExceeded       what must be in a request does not fit in the window
     ├── UpstreamUnavailable         a service that a tool needs cannot be reached
     ├── UpstreamRefused             that service answered with an error that the model can work with
-    ├── ArgumentsRefused            a tool does not take the arguments that it was called with
-    ├── ChangeRefused               a tool was asked for a change that its agent does not make
+    ├── ArgumentsRefused            a tool does not accept the arguments that it was called with
+    ├── ChangeRefused               a tool was called for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
-    ├── OutcomeUnknown              a tool was cut off by the death of its process, and may have had its effect
+    ├── OutcomeUnknown              a tool was interrupted, as by the death of its process, and may have had its effect
     ├── StateConflict               two calls changed one key of an agent's state: `utils.a2a_common.graph.own.state_conflict`
     ├── DeadlineExceeded            a turn took longer than it may
     ├── NoAnswer                    a turn ended without an answer
@@ -34,11 +34,11 @@
     ├── DelegationFailed            a sub-agent did not complete its task
     │   ├── SubAgentUnavailable     a sub-agent cannot be reached
     │   ├── SubAgentRefused         a sub-agent does not accept the request
-    │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
+    │   └── PeerLimitExceeded       a sub-agent sent more than is accepted from one agent
     ├── ProtocolViolation           a peer broke the A2A protocol
     ├── StorageError                a database or file of this agent failed
-    │   ├── StorageAway             a database cannot be used for now: it is away, or held by somebody else
-    │   ├── StorageFull             there is no room on the disk
+    │   ├── StorageAway             a database cannot be used for now: it is unreachable or locked
+    │   ├── StorageFull             there is no space on the disk
     │   └── StorageUnreadable, KeysOutdated: `utils.encryption.errors`, for what is encrypted
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
@@ -68,7 +68,7 @@ class PlatformError(Exception):
         code: Stable, lower-case identifier that programs may compare.
         retryable: Whether the same request may succeed later without a change.
         message: One plain sentence, safe to show.
-        advice, quoted: What a model is told besides, of ours and in the other side's words; never shown to a user.
+        advice, quoted: What a model is shown in addition, in our words and in those of the other side; never shown to a user.
         sentence: The message of an error that is raised without one.
     """
 
@@ -320,7 +320,7 @@ class ProtocolViolation(PlatformError):
 class StorageError(PlatformError):
     """A database or file of this agent failed.
 
-    `for_operator` is what an operator is told where it keeps the process from starting: names the file and the way out.
+    `for_operator` is the message for an operator if the error keeps the process from starting: it names the file and a remedy.
     """
 
     code = "storage_failed"
@@ -332,7 +332,7 @@ class StorageError(PlatformError):
 
 
 class StorageAway(StorageError):
-    """A database cannot be used for now: it is away, or held by somebody else. The same request may succeed `retry_after` seconds later."""
+    """A database cannot be used for now: it is unreachable or locked. The same request may succeed `retry_after` seconds later."""
 
     retry_after = 2.0
 

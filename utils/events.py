@@ -1,4 +1,4 @@
-"""What an agent says while it works: the typed union `AgentEvent`.
+"""The events that an agent emits while it works: the typed union `AgentEvent`.
 
 An agent's `stream()` yields these; `utils/a2a_common` maps each to the A2A wire with one exhaustive match.
 All events are frozen and carry plain values only, so that they can be logged and compared.
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
-from utils.content_parts import ContentPart as ContentPart  # noqa: PLC0414 - agents import all that they say from here
-from utils.content_parts import DataPart as DataPart  # noqa: PLC0414 - agents import all that they say from here
-from utils.content_parts import FileBytes as FileBytes  # noqa: PLC0414 - agents import all that they say from here
-from utils.content_parts import FileUrl as FileUrl  # noqa: PLC0414 - agents import all that they say from here
-from utils.content_parts import TextPart as TextPart  # noqa: PLC0414 - agents import all that they say from here
+from utils.content_parts import ContentPart as ContentPart  # noqa: PLC0414 - agents import all events and parts from here
+from utils.content_parts import DataPart as DataPart  # noqa: PLC0414 - agents import all events and parts from here
+from utils.content_parts import FileBytes as FileBytes  # noqa: PLC0414 - agents import all events and parts from here
+from utils.content_parts import FileUrl as FileUrl  # noqa: PLC0414 - agents import all events and parts from here
+from utils.content_parts import TextPart as TextPart  # noqa: PLC0414 - agents import all events and parts from here
 
 
 class ToolStatus(StrEnum):
@@ -52,7 +52,7 @@ class StepStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The next piece of the answer's text. `origin` is the agent whose words it is, where that is another one."""
+    """The next part of the answer's text. `origin` is the agent that wrote it, if it is another one."""
 
     text: str
     origin: str = ""
@@ -65,14 +65,14 @@ class TextRestarted:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactAdded:
-    """A result of the agent beside the text of its answer. It is published as it is, whole.
+    """A result of the agent besides the text of its answer. It is published unchanged, in one piece.
 
     Attributes:
-        parts: What it holds; at least one part.
+        parts: Its content; at least one part.
         name: Shown to the user.
         description: A sentence about it.
-        id: Key within the task: an artifact with the same id replaces the one before. Made of the content when
-            empty, so that the same artifact added twice, as by a tool that runs again, is one.
+        id: Key within the task: an artifact replaces an earlier one with the same ID. Derived from the content if
+            empty, so that the same artifact added twice, as by a tool that runs again, is stored once.
         metadata: JSON objects by the URI of the extension that defines them.
         origin: The sub-agent whose result it is; empty for one of the agent's own.
     """
@@ -87,14 +87,14 @@ class ArtifactAdded:
 
 @dataclass(frozen=True, slots=True)
 class StatusText:
-    """What the agent does now, in a sentence for the user, while it works."""
+    """What the agent is doing, as a sentence for the user."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class MetadataReported:
-    """Metadata of the task: `payload`, under the URI of the extension that defines it. The newest of a URI counts."""
+    """Metadata of the task: `payload`, under the URI of the extension that defines it. The newest payload of a URI applies."""
 
     uri: str
     payload: Mapping[str, Any]
@@ -102,7 +102,7 @@ class MetadataReported:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool call begins. `arguments` is a short digest for display, never the whole input."""
+    """A tool call begins. `arguments` is a short digest for display, never the complete input."""
 
     call_id: str
     tool: str
@@ -111,9 +111,9 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A tool call ended. `seconds` is wall time; `truncated` tells that the model saw a part only.
+    """A tool call ended. `seconds` is wall time; `truncated` is set if the model saw only a part of the result.
 
-    `result` is the beginning of what it returned, for display, without secrets; never the whole output.
+    `result` is the beginning of what it returned, for display, without secrets; never the complete output.
     """
 
     call_id: str
@@ -135,10 +135,10 @@ class DelegationStarted:
 
 @dataclass(frozen=True, slots=True)
 class DelegationProgress:
-    """A sub-agent reports. `activity` is the sub-agent's own activity payload, where it sent one.
+    """A sub-agent's task has made progress, or is still awaited. `activity` is the sub-agent's own activity payload, if it sent one.
 
-    `seconds` is set where it said nothing for a while: how long it is waited for so far. `waiting` says why nothing is
-    to be heard: `busy` where it takes no request now, `away` where it cannot be reached; it is tried again.
+    `seconds` is set if it sent nothing for a while: how long it has been awaited. `waiting` says why nothing was received:
+    `busy` if it accepts no requests now, `away` if it cannot be reached; the request is repeated.
     """
 
     call_id: str
@@ -154,7 +154,7 @@ class DelegationProgress:
 class DelegationFinished:
     """A sub-agent's task ended or waits for the user.
 
-    `below` is its tokens and its own sub-tasks, as it told; `result` is the beginning of its answer, as in `ToolFinished`.
+    `below` holds its tokens and its own sub-tasks, as it reported them; `result` is the beginning of its answer, as in `ToolFinished`.
     """
 
     call_id: str
@@ -168,7 +168,7 @@ class DelegationFinished:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step of the plan: who does what, and how far it is."""
+    """One step of the plan: what is done by which agent, and its status."""
 
     id: str
     title: str
@@ -179,7 +179,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class PlanUpdated:
-    """The whole plan as it stands now; replaces the one before."""
+    """The complete plan; replaces the previous one."""
 
     steps: Sequence[PlanStep]
 
@@ -200,7 +200,7 @@ class ContextCompacted:
 
 
 class RuleChange(StrEnum):
-    """What became of a standing constraint of the user."""
+    """What changed for a standing constraint of the user."""
 
     PINNED = "pinned"
     UNPINNED = "unpinned"
@@ -229,7 +229,7 @@ class ContextMeasured:
 
 @dataclass(frozen=True, slots=True)
 class ModelRetried:
-    """A model call failed `attempt` times, now with code `reason`, and is made again after `seconds`."""
+    """A model call failed `attempt` times, last with code `reason`, and is repeated after `seconds`."""
 
     reason: str
     attempt: int
@@ -239,7 +239,7 @@ class ModelRetried:
 
 @dataclass(frozen=True, slots=True)
 class ModelWaited:
-    """The model has said nothing for `seconds`. `begun` tells whether part of its answer has come."""
+    """The model has sent nothing for `seconds`. `begun` says whether part of its answer has arrived."""
 
     seconds: float
     begun: bool = False
@@ -247,14 +247,14 @@ class ModelWaited:
 
 @dataclass(frozen=True, slots=True)
 class ModelReasoned:
-    """The next piece of the model's reasoning, where it is shown. Never part of an answer."""
+    """The next part of the model's reasoning, if it is shown. Never part of an answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or several model calls; `cost_usd` is 0 where the model's price is not known."""
+    """Tokens of one or several model calls; `cost_usd` is 0 if the model's price is not known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -265,7 +265,7 @@ class Usage:
         return self._combined(other, operator.add)
 
     def since(self, counted: Usage) -> Usage:
-        """What this total has more than an earlier one; never below zero."""
+        """The difference to an earlier total; never below zero."""
         return self._combined(counted, lambda total, before: max(0, total - before))
 
     def _combined(self, other: Usage, combine: Callable[[Any, Any], Any]) -> Usage:
@@ -286,7 +286,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionsReady:
-    """What the user is likely to ask next, likeliest first; each is a request that may be sent as it is."""
+    """What the user is likely to ask next, likeliest first; each is a request that can be sent unchanged."""
 
     requests: Sequence[str]
 
@@ -299,8 +299,8 @@ class InputRequired:
         question: What the user is asked.
         origin: The agent that asks.
         form: A JSON schema of the answer.
-        auth: Whether the user shall sign in somewhere first: `auth-required` instead of `input-required`.
-        parts: Other data that an agent asks with, as it came: what a program needs to answer with data.
+        auth: Whether the user has to sign in somewhere first: `auth-required` instead of `input-required`.
+        parts: Other data of the question, unchanged: what a program needs to answer with data.
     """
 
     question: str
@@ -312,7 +312,7 @@ class InputRequired:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """Why an answer is only a part of what it should be: a code, a sentence for the user, whether to try again."""
+    """Why an answer is incomplete: a code, a sentence for the user, whether to try again."""
 
     code: str
     message: str
@@ -323,7 +323,7 @@ class Partial:
 class Completed:
     """The turn is done. The last event of a stream; so are `Failed`, `Rejected`, `InputRequired` and `MessageAnswer`.
 
-    `partial` is set where something kept the answer from being whole.
+    `partial` is set if the answer is incomplete.
     """
 
     partial: Partial | None = None
@@ -340,10 +340,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class MessageAnswer:
-    """The whole answer as one message, without a task: the only event of its stream.
+    """The complete answer as one message, without a task: the only event of its stream.
 
-    For agents that set `answers_with_message`. Where a task exists already, because another event came before or
-    the message continues a task, the task is completed with this message.
+    For agents that set `answers_with_message`. If a task exists already, because another event came before or the
+    message continues a task, the task is completed with this message.
     """
 
     parts: Sequence[ContentPart]
@@ -352,7 +352,7 @@ class MessageAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The agent does not take the task. `reason` is a plain sentence that may be shown to the user."""
+    """The agent does not accept the task. `reason` is a plain sentence that may be shown to the user."""
 
     reason: str
     code: str = "rejected"

@@ -1,4 +1,4 @@
-"""Locks by key: whoever works on the same key waits, and on different keys nobody does."""
+"""Locks by key: tasks that work on the same key wait for each other, others do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class KeyedLocks(Generic[Key]):
-    """One lock for each key, which exists while somebody holds it or waits for it."""
+    """One lock for each key, which exists while a task holds it or waits for it."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[Key, asyncio.Lock] = WeakValueDictionary()

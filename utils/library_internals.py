@@ -1,7 +1,6 @@
-"""The private parts of libraries that this project uses, since they offer no other way.
+"""The private parts of libraries that this project uses, where there is no public way.
 
-Any of them may change with a minor version. Each has a test in tests/unit/parts/test_library_internals.py, which fails by its name then,
-before anything else does.
+Any of them may change with a minor version. Each has a test in tests/unit/parts/test_library_internals.py that fails then and names it.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ def set_beta_completions(client: Any, completions: Any) -> None:
 
 
 def forget_runner(node: Any) -> None:
-    """Let a `PregelNode` of LangGraph make its runner again, which it keeps in a `cached_property`, after its `bound` was replaced."""
+    """Drop the runner that a `PregelNode` of LangGraph keeps in a `cached_property`, after its `bound` was replaced."""
     vars(node).pop("node", None)
 
 
 def function_of(code: Any) -> Callable[..., Awaitable[Any]] | None:
-    """The asynchronous function of a runnable that was made of one, as LangGraph's nodes are (`RunnableCallable`); `None` for any other."""
+    """The asynchronous function that a runnable wraps, as LangGraph's nodes do (`RunnableCallable`); `None` for any other runnable."""
     function: Callable[..., Awaitable[Any]] | None = getattr(code, "afunc", None)
     return function
 
@@ -43,12 +42,12 @@ def set_function(code: Any, function: Callable[..., Awaitable[Any]]) -> None:
 
 
 def replace_channel(graph: Any, key: str, make: Callable[[Any, Any], Any]) -> None:
-    """Put another channel in place of one of a compiled graph of LangGraph that has a reducer.
+    """Replace a channel with a reducer in a compiled graph of LangGraph.
 
     Args:
         graph: The graph.
         key: The key of the state.
-        make: Makes the channel from the type and the reducer of the old one.
+        make: Creates the channel from the type and the reducer of the old one.
     """
     old = graph.channels[key]
     channel = make(old.typ, old.operator)

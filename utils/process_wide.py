@@ -1,7 +1,7 @@
-"""What this project changes in libraries for the whole process, where they have no other way to do it.
+"""Process-wide changes to libraries that offer no other way.
 
-Importing a module of ours changes nothing there. Each change is declared beside the code that needs it, and `install` makes them. Who
-embeds an agent in a program of their own finds them listed in docs/agent-reference.md.
+Importing a module of this project changes no library. Each change is declared beside the code that needs it, and `install` makes
+them. docs/agent-reference.md lists them for programs that embed an agent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def declare(what: str, change: Callable[[], object]) -> None:
     """Have `install` make a change; it is made at once if `install` was called before.
 
     Args:
-        what: What is changed, as it stands in the documentation.
+        what: What is changed, as worded in the documentation.
         change: Makes it; called once.
     """
     _declared.append(what)
@@ -31,7 +31,7 @@ def declare(what: str, change: Callable[[], object]) -> None:
 
 
 def install() -> None:
-    """Make each declared change once. Called again, it does nothing: each entry point calls it, and so may an embedder."""
+    """Make each declared change once; safe to call again. Entry points call it, and embedding programs may."""
     global _installs  # noqa: PLW0603 - the state of a process, which is what this module is about
     _installs = True
     while _waiting:
@@ -39,5 +39,5 @@ def install() -> None:
 
 
 def declared() -> list[str]:
-    """What is changed, of the modules that were imported so far."""
+    """The changes that the modules imported so far declare."""
     return list(_declared)

@@ -1,4 +1,4 @@
-"""How an agent's server protects the line and bounds its callers."""
+"""TLS and the limits of an agent's server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values of settings are made of, where a type alone does not tell. Pure: each refuses with a reason, never the value."""
+"""Parses values of settings whose type alone does not say enough. Pure: errors give a reason, never the value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""How long a reasoning model thinks, in the words of the providers."""
+"""Reasoning efforts, by the providers' names."""
 
 
 def choices(values: Iterable[str], **remarks: str) -> str:
@@ -18,28 +18,28 @@ def choices(values: Iterable[str], **remarks: str) -> str:
 
 
 def http_address(value: str | None) -> str | None:
-    """The value, where it is unset or an address with scheme and host.
+    """The value, if it is unset or a URL with scheme and host.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not.
     """
     if value is None:
         return None
     try:
         parts = urlsplit(value)
-        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is no number
-        whole = False
-    if not whole:
+        valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is not a number
+        valid = False
+    if not valid:
         raise ValueError("it must be an address that starts with http:// or https://")
     return value
 
 
 def json_object(text: str | None) -> dict[str, Any]:
-    """The object that a text in JSON is; empty where there is none.
+    """Parse a JSON object; empty if unset.
 
     Raises:
-        ValueError: It is no object.
+        ValueError: It is not a JSON object.
     """
     try:
         value = json.loads(text or "{}")
@@ -54,18 +54,18 @@ def header_fields(text: str | None) -> dict[str, str]:
     """HTTP headers written as a JSON object.
 
     Raises:
-        ValueError: It is no object, or a header is no text in one line.
+        ValueError: It is not an object, or a header's value is not a string on one line.
     """
     found = json_object(text)
     for name, value in found.items():
-        whole = isinstance(value, str) and value.isprintable() and value.isascii()
-        if not whole or not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
+        valid = isinstance(value, str) and value.isprintable() and value.isascii()
+        if not valid or not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
             raise ValueError("it must be a JSON object of names and texts")
     return found
 
 
 def price_table(text: str) -> dict[str, tuple[float, float, float]]:
-    """The prices of `model=input/output/cached` pairs, separated by commas.
+    """Parse `model=input/output/cached` pairs, separated by commas.
 
     Raises:
         ValueError: A pair is malformed or a price is below 0.

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pydantic import Field, SecretStr, field_validator
 
+from utils.atomic_file import writing
 from utils.environment import EnvSettings, own_environment, process_environment
 from utils.protection_settings import ProtectionSettings
 from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object
-from utils.whole_file import writing
 
 __all__ = [
     "EmbeddingSettings",

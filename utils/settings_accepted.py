@@ -1,7 +1,7 @@
-"""What a value of a setting may be, as patterns and bounds, for what cannot run the settings classes. Pure.
+"""Which values settings accept, as patterns and bounds, for programs that cannot run the settings classes. Pure.
 
-The chart checks its values by these before there is a pod. They are made from the fields, and from what the groups take where
-a validator stands before a type: so they cannot say anything else than the code does.
+The Helm chart validates its values with them before it creates a pod. They are derived from the fields, and by trying values where a
+validator runs before the type check, so they cannot differ from the code.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from utils.setting_values import choices
 from utils.settings_docs import fields_of, kind_of, members_of, parts_of
 
 Rule = dict[str, Any]
-"""What one setting takes: `name`, `of` (the agent that has it, where not all do), and where its values can be told apart
-`must` (in words), `form` (a key of `FORMS`) or `matches` (a pattern), `only` (a pattern of the values that are judged at
-all) and the bounds `ge`, `gt`, `le`, `lt`."""
+"""What one setting accepts: `name`, `of` (the agent that has it, if not all do), and for values that can be checked `must` (in words),
+`form` (a key of `FORMS`) or `matches` (a pattern), `only` (a pattern of the values that are checked at all) and the bounds
+`ge`, `gt`, `le`, `lt`."""
 
 _DIGITS = "[0-9](_?[0-9])*"
 _POWER = "(_?[eE](_?[+-])?(_?[0-9])+)?"
@@ -32,7 +32,7 @@ FORMS: dict[type, tuple[str, str]] = {
         rf"^([+-]_?)?({_DIGITS}(_?\.(_?[0-9])*)?{_POWER}|\.(_?[0-9])+{_POWER}|(?i:inf|infinity))$",
     ),
 }
-"""How pydantic reads these types from text; the same in Python and in Go."""
+"""How pydantic parses these types from text; the patterns work in Python and in Go."""
 
 _BOUNDS = ("ge", "gt", "le", "lt")
 _NO_VALUE = "no value of any type"
@@ -40,11 +40,11 @@ _POSITIVE = "^0*[1-9][0-9]*$"
 
 
 def rules_of(groups: Iterable[type[EnvSettings]], agent: str = "") -> list[Rule]:
-    """What the settings take that these groups declare themselves, in their order.
+    """What the settings accept that these groups declare themselves, in order.
 
     Args:
         groups: The groups.
-        agent: The agent whose own these are; empty for those that every process has.
+        agent: The agent that they belong to; empty for those of every process.
     """
     owner = {"of": agent} if agent else {}
     return [
@@ -67,7 +67,7 @@ def _rule(group: type[EnvSettings], field: FieldInfo) -> Rule:
 
 
 def _of_words(group: type[EnvSettings], field: FieldInfo, members: Sequence[Enum]) -> Rule:
-    """Each word that is taken; `true` and `false` are what YAML makes of `on` and `off`."""
+    """Each accepted word; `true` and `false` because YAML parses `on` and `off` as such."""
     words = [str(member.value) for member in members]
     taken = [word for word in (*words, "true", "false") if _takes(group, field, word)]
     in_any_case = {word for word in taken if _takes(group, field, word.swapcase())}
@@ -76,7 +76,7 @@ def _of_words(group: type[EnvSettings], field: FieldInfo, members: Sequence[Enum
 
 
 def _of_form(group: type[EnvSettings], field: FieldInfo, part: type) -> Rule:
-    """A number or a switch. Where a group ignores what is none, only numbers are judged."""
+    """A number or a switch. If a group ignores invalid values, only numbers are checked."""
     lenient = _takes(group, field, _NO_VALUE)
     bounds = {
         name: value
@@ -96,10 +96,10 @@ def _patterns(field: FieldInfo) -> Iterator[str]:
 
 
 def _of_pattern(pattern: str) -> Rule:
-    """A text with a pattern; one of words alone is a choice."""
+    """A string with a pattern; a pattern of alternative words is a choice."""
     words = re.fullmatch(r"\^\(([\w|-]+)\)\$", pattern)
     must = choices(words[1].split("|")) if words else f"a text that matches {pattern}"
-    return {"must": must, "matches": pattern.replace(r"\w", r"\pL\pM\pN_")}  # Go's \w is of ASCII
+    return {"must": must, "matches": pattern.replace(r"\w", r"\pL\pM\pN_")}  # Go's \w matches ASCII only
 
 
 def _takes(group: type[EnvSettings], field: FieldInfo, text: str) -> bool:

@@ -53,7 +53,7 @@ COMPOSE = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One variable as a reader sees it. `default` is empty where nothing is set."""
+    """One variable, as documented. `default` is empty if it is unset by default."""
 
     variable: str
     kind: str
@@ -62,7 +62,7 @@ class Setting:
 
     @property
     def secret(self) -> bool:
-        """Whether nobody should read its value."""
+        """Whether its value is secret."""
         return self.kind == _KINDS[SecretStr]
 
 
@@ -77,9 +77,9 @@ def groups_of(module: ModuleType) -> list[type[EnvSettings]]:
 
 
 def settings_of(group: type[EnvSettings]) -> list[Setting]:
-    """The settings that a group declares itself; inherited ones stand with the group they come from.
+    """The settings that a group declares itself; inherited ones are listed with the group they come from.
 
-    A field without a variable is found out by the group itself, so it is no setting.
+    A field without a variable is computed by the group, so it is no setting.
     """
     return [_setting(field) for field in fields_of(group)]
 
@@ -135,14 +135,16 @@ def _setting(field: FieldInfo) -> Setting:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """The description, and the values of a choice where it does not name them."""
-    told = field.description or ""
+    """The description, with the values of a choice if it does not name them."""
+    description = field.description or ""
     values = [str(member.value) for part in parts_of(field.annotation) for member in members_of(part)]
-    return told if all(value in told for value in values) else f"{told} One of: {', '.join(values)}."
+    if all(value in description for value in values):
+        return description
+    return f"{description} One of: {', '.join(values)}."
 
 
 def parts_of(annotation: Any) -> list[Any]:
-    """The types that a union allows besides `None`; a type alone is its own part."""
+    """The types that a union allows besides `None`; for any other type, that type."""
     if get_origin(annotation) in {Union, UnionType}:
         return [part for part in get_args(annotation) if part is not NoneType]
     return [annotation]
@@ -154,7 +156,7 @@ def members_of(annotation: Any) -> list[Enum]:
 
 
 def kind_of(field: FieldInfo) -> str:
-    """What a value of the setting is, in words, with its bounds."""
+    """The type of the setting's value, in words, with its bounds."""
     return _type(field.annotation) + _limits(field)
 
 
@@ -165,13 +167,13 @@ def _type(annotation: Any) -> str:
 
 def _limits(field: FieldInfo) -> str:
     signs = (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
-    told = [
+    limits = [
         f"{words} {getattr(rule, name):g}"
         for rule in field.metadata
         for name, words in signs
         if getattr(rule, name, None) is not None
     ]
-    return "".join(f", {limit}" for limit in told)
+    return "".join(f", {limit}" for limit in limits)
 
 
 def _default(value: Any) -> str:

@@ -1,8 +1,8 @@
-"""All groups of settings there are, found by where they stand, so that no list of them can forget one.
+"""Finds all groups of settings by their location, so that none can be missing from a list.
 
-`python -m utils.settings_index PACKAGE…` prints what the settings of these packages are called and which of their
-values are wrong, as JSON, for callers that must not import an agent. Standard input may hold JSON: variables that only
-the process of a package has, by package.
+`python -m utils.settings_index PACKAGE…` prints the names of the settings of these packages and which of their values
+are wrong, as JSON, for callers that must not import an agent. Standard input may hold JSON: variables that only the
+process of a package has, by package.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def shared_groups() -> list[type[EnvSettings]]:
 
 
 def groups_in(package: str) -> list[type[EnvSettings]]:
-    """The groups of a package's `settings.py`; none where `package` is a plain module, which is not run for this."""
+    """The groups of a package's `settings.py`; none for a plain module, which is not imported for this."""
     found = importlib.util.find_spec(package)
     folders = found.submodule_search_locations if found else None
     if not any((Path(folder) / "settings.py").is_file() for folder in folders or ()):
@@ -46,7 +46,7 @@ def names_of(groups: Iterable[type[EnvSettings]]) -> set[str]:
 def wrong_values(
     groups: Iterable[type[EnvSettings]], environ: Mapping[str, str] | None = None
 ) -> list[SettingsError]:
-    """What is wrong, each once, although groups inherit settings from each other.
+    """The wrong values, each once, although groups inherit settings from each other.
 
     Raises:
         SettingsError: The `.env` file cannot be read.
@@ -57,7 +57,7 @@ def wrong_values(
 
 
 def report(packages: Sequence[str], own: Mapping[str, Mapping[str, str]] | None = None) -> dict[str, Any]:
-    """What there is to say about the settings of these packages.
+    """A report on the settings of these packages.
 
     Args:
         packages: The packages.

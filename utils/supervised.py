@@ -1,7 +1,7 @@
-"""Work that goes on in the background for as long as the process lives, and that no error ends.
+"""Background work that runs as long as the process and survives errors.
 
-Nobody awaits such a task, so that an error in it would end it for good without a word. Here what failed is logged and
-counted, and tried again after a pause that grows.
+Such a task is never awaited, so an error would end it silently. Here errors are logged and counted, and the work is
+tried again after a growing pause.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 Item = TypeVar("Item")
 
 Look = Callable[[], Awaitable[float | None]]
-"""One step of the work: returns the seconds until the next one, or `None` where there is nothing more to do."""
+"""One step of the work: returns the seconds until the next one, or `None` if the work is done."""
 
 Errors = tuple[type[Exception], ...]
 
@@ -42,17 +42,17 @@ async def supervised(
     longest: float = LONGEST_WAIT,
     settles: float | None = None,
 ) -> None:
-    """Do the work step by step, until it says that it is done or this task is canceled.
+    """Run the work step by step, until a step returns `None` or this task is canceled.
 
     Args:
-        name: What it is called in the log and in the metrics; letters, digits, dots and underscores.
+        name: Its name in the log and the metrics; letters, digits, dots and underscores.
         look: One step.
-        pause: Waits so many seconds, or until there is a reason to go on.
+        pause: Waits the given seconds, or less if there is a reason to go on.
         after: Seconds before the first step.
-        foreseen: Errors that are logged without a traceback.
-        first: Seconds after the first failure in a row.
-        longest: Most seconds after a failure.
-        settles: Seconds after which a step that still runs counts as one that works, for those that last as long as all is well.
+        foreseen: Expected errors, which are logged without a traceback.
+        first: Seconds to wait after the first failure in a row.
+        longest: Most seconds to wait after a failure.
+        settles: Seconds after which a running step counts as working, for steps that run as long as there is no error.
     """
     canceled, trouble = Cancellation(), _Trouble(name, foreseen)
     if after is not None:
@@ -62,7 +62,7 @@ async def supervised(
             try:
                 with trouble.ending_after(settles):
                     seconds = await look()
-            except Exception as error:  # noqa: BLE001 - nobody awaits this task: it goes on
+            except Exception as error:  # noqa: BLE001 - the task is never awaited: it goes on
                 canceled.check()
                 seconds = backoff(trouble.failed + 1, first=first, longest=longest)
                 trouble.note(error, seconds)
@@ -83,13 +83,13 @@ async def followed(
     *,
     foreseen: Errors = (),
 ) -> None:
-    """Take each item of an endless source. Where the source or `take` fails, begin with a new source after a pause.
+    """Process each item of an endless source. If the source or `take` fails, a new source is opened after a pause.
 
     Args:
-        name: What it is called in the log and in the metrics.
-        source: Makes the source; what a new one says first must make up for what was missed.
-        take: Takes an item.
-        foreseen: Errors that are logged without a traceback.
+        name: Its name in the log and the metrics.
+        source: Opens the source; the first items of a new one must make up for what was missed.
+        take: Processes an item.
+        foreseen: Expected errors, which are logged without a traceback.
     """
     feed = _Feed(source, take)
     try:
@@ -99,7 +99,7 @@ async def followed(
 
 
 class _Feed(Generic[Item]):
-    """A source that is made again when it has failed."""
+    """A source that is opened again after it has failed."""
 
     def __init__(
         self, source: Callable[[], AsyncGenerator[Item, None]], take: Callable[[Item], Awaitable[object]]
@@ -109,7 +109,7 @@ class _Feed(Generic[Item]):
         self._open: AsyncGenerator[Item, None] | None = None
 
     async def step(self) -> float | None:
-        """Take the next item; `None` where the source has ended."""
+        """Process the next item; returns `None` if the source has ended."""
         if self._open is None:
             self._open = self._source()
         try:
@@ -129,7 +129,7 @@ class _Feed(Generic[Item]):
 
 
 class _Trouble:
-    """The failures in a row of one loop, as the log and the metrics tell them."""
+    """The failures in a row of one loop, for the log and the metrics."""
 
     def __init__(self, name: str, foreseen: Errors) -> None:
         self._name = name
@@ -137,51 +137,51 @@ class _Trouble:
         self.failed = 0
 
     def note(self, error: Exception, seconds: float) -> None:
-        """The last step failed; the next one follows in so many seconds."""
+        """Record that the last step failed; the next one follows in `seconds`."""
         if not self.failed:
             count(catalogue.BACKGROUND_FAILING, loop=self._name)
         self.failed += 1
         count(catalogue.BACKGROUND_FAILURES, loop=self._name)
-        told = {"loop": self._name, "kind": type(error).__name__, "tries": self.failed, "seconds": seconds}
+        fields = {"loop": self._name, "kind": type(error).__name__, "tries": self.failed, "seconds": seconds}
         if isinstance(error, self._foreseen):
-            log.warning("background.failed", **told)
+            log.warning("background.failed", **fields)
         else:
-            log.error("background.failed", **told, exc_info=error)
+            log.error("background.failed", **fields, exc_info=error)
 
     @contextmanager
     def ending_after(self, seconds: float | None) -> Iterator[None]:
-        """Take the trouble for over where the block lasts so long."""
-        over = seconds is not None and asyncio.get_running_loop().call_later(seconds, self.end)
+        """Reset the failures once the block has run for `seconds`."""
+        expiry = seconds is not None and asyncio.get_running_loop().call_later(seconds, self.end)
         try:
             yield
         finally:
-            if over:
-                over.cancel()
+            if expiry:
+                expiry.cancel()
 
     def end(self) -> None:
-        """The last step did not fail, or there will be none."""
+        """Reset the failures: the last step succeeded, or the loop ends."""
         if self.failed:
             count(catalogue.BACKGROUND_FAILING, -1, loop=self._name)
         self.failed = 0
 
 
-class Passed:
-    """Lets a step go on where one of its items fails, so that this keeps no other back; the step fails at its end."""
+class ItemErrors:
+    """Collects errors of the items of a step, so that one failed item does not stop the others; the step fails at its end."""
 
     def __init__(self) -> None:
         self._first: Exception | None = None
 
     @contextmanager
-    def over(self, loop: str, **about: str) -> Iterator[None]:
-        """Work on one item of a loop; where that fails, log it."""
+    def collect(self, loop: str, **about: str) -> Iterator[None]:
+        """Process one item of a loop; an error is logged and kept."""
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - raised by `tell`
+        except Exception as error:  # noqa: BLE001 - raised by `raise_first`
             log.warning("background.item_failed", loop=loop, kind=type(error).__name__, **about)
             self._first = self._first or error
 
-    def tell(self) -> None:
-        """End the step.
+    def raise_first(self) -> None:
+        """End the step with the first error, if there is one.
 
         Raises:
             Exception: The first error of an item.

@@ -1,4 +1,4 @@
-"""Deadlines, the exponential backoff between tries, and waits that have an end."""
+"""Deadlines, exponential backoff between attempts, and waits with a time limit."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-_MOST_DOUBLINGS = 30  # attempts are counted without end while a server is down
+_MOST_DOUBLINGS = 30  # the number of attempts has no limit while a server is down
 
 LONGEST_WAIT = 30.0
-"""Largest wait between two tries in seconds, unless the server asks for more."""
+"""Longest wait between two attempts in seconds, unless the server asks for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Deadline:
 
 
 def backoff(attempt: int, *, first: float = 1.0, longest: float = LONGEST_WAIT) -> float:
-    """Seconds to wait before try `attempt` + 1: doubles each time, with jitter so that clients do not retry in step.
+    """Seconds to wait before the next attempt: doubles each time, with jitter so that clients do not retry in step.
 
     Args:
-        attempt: Number of the try that failed, from 1.
-        first: Seconds after the first try.
+        attempt: Number of the attempt that failed, from 1.
+        first: Seconds after the first attempt.
         longest: Upper limit in seconds.
     """
     full: float = min(longest, first * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
@@ -52,9 +52,9 @@ def backoff(attempt: int, *, first: float = 1.0, longest: float = LONGEST_WAIT) 
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> bool:
-    """Wait until an event is set, for so many seconds at most; whether it is.
+    """Wait until an event is set, for at most `seconds`; returns whether it is.
 
-    `asyncio.wait_for` of Python 3.11 loses a cancellation that comes with the event.
+    `asyncio.wait_for` of Python 3.11 loses a cancellation that arrives with the event.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

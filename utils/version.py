@@ -1,7 +1,7 @@
-"""The version of this project. It stands in `pyproject.toml` alone and is read from there.
+"""The version of this project, read from `pyproject.toml`, the only place where it is written.
 
-The application runs from a checkout or from its image, which both hold that file. Metadata of an installed package
-would not do: the image has none, and a checkout's tells what was installed last.
+The application runs from a checkout or from its image, and both contain that file. Metadata of an installed package would
+not work: the image has none, and that of a checkout may be outdated.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from githubkit.retry import RetryOption
 from agents.github.settings import GitHubSettings
 from utils.net.bounded import LARGEST_BODY, MIB, Bound
 from utils.net.loopback import is_loopback
-from utils.net.web_client import forget_cookies
+from utils.net.web_client import disable_cookies
 from utils.timing import backoff
 
 LARGEST_TEXT = 64 * MIB
@@ -76,7 +76,7 @@ class Connection(GitHubCore[Any]):
 
     async def _create_async_client(self) -> httpx.AsyncClient:
         client = await super()._create_async_client()
-        forget_cookies(client.cookies.jar)
+        disable_cookies(client.cookies.jar)
         return client
 
     def _extract_retry_after(self, response: Response[Any]) -> timedelta:

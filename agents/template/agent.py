@@ -27,7 +27,7 @@ _EXAMPLES = (
     "Which template entries are done?",
     "How many entries are there in template?",
 )
-"""Requests in users' words. They stand on the card and beside the tool: models choose by them."""
+"""Requests in users' words, shown on the card and with the tool: models choose by them."""
 
 
 class TemplateAgent(BaseLangGraphAgent):
@@ -41,7 +41,7 @@ class TemplateAgent(BaseLangGraphAgent):
         self._settings = TemplateSettings.load(runtime.environ)
 
     def system_prompt(self) -> str:
-        """What the model is told before every conversation."""
+        """The instructions that the model receives at the start of every conversation."""
         return _PROMPT
 
     @agent_tool(examples=_EXAMPLES, read_only=True)

@@ -29,6 +29,7 @@ from multi_agents.cli.start_check import check_start
 from utils.a2a_common.client.agents.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.server.certificate_watch import served_dates
 from utils.a2a_common.server.http.https import https_options
+from utils.atomic_file import check_room
 from utils.auth.settings import AuthSettings
 from utils.encryption.codec import PLAIN_WORD, VARIABLE
 from utils.encryption.settings import EncryptionSettings
@@ -50,7 +51,6 @@ from utils.settings import (
     process_environment,
 )
 from utils.settings_index import names_of
-from utils.whole_file import check_room
 
 OLDEST_PYTHON = (3, 11)
 

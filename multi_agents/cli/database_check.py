@@ -7,7 +7,7 @@ from pathlib import Path
 
 from multi_agents.cli.model.finding import Finding, Level
 from utils.errors import PlatformError
-from utils.persistence.out_of_sight import told_of
+from utils.persistence.out_of_sight import notice_for
 from utils.persistence.settings import DatabaseSettings, Migrate
 
 NO_RIGHT = (
@@ -34,7 +34,7 @@ async def check_database(environ: Mapping[str, str]) -> list[Finding]:
 
 def check_out_of_sight(environ: Mapping[str, str], home: Path) -> Iterator[Finding]:
     """Whether conversations are in files that no agent shows, since all of them store in a database."""
-    if told := told_of(DatabaseSettings.load(environ), home):
+    if told := notice_for(DatabaseSettings.load(environ), home):
         yield Finding("data", Level.NOTE, told)
 
 

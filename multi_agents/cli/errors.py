@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from multi_agents.cli.exit_codes import ExitCode
+from utils.atomic_file import is_full, not_written
 from utils.errors import OutcomeUnknown, PlatformError, SettingsError, StorageError
 from utils.processes.agent_module import NOT_LOADED
-from utils.whole_file import is_full, not_written
 
 
 class CliError(PlatformError):

@@ -388,7 +388,7 @@ def main() -> None:
         sys.exit(ExitCode.INTERRUPTED)
     except OSError as error:
         from multi_agents.cli.running import tell_full
-        from utils.whole_file import is_full
+        from utils.atomic_file import is_full
 
         if not is_full(error):
             raise

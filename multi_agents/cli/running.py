@@ -13,8 +13,8 @@ from typing import Any
 from multi_agents.cli.console import is_text, print_json, say
 from multi_agents.cli.errors import UsageError, exit_code_for
 from multi_agents.cli.exit_codes import ExitCode
+from utils.atomic_file import is_blocked, is_full, not_written
 from utils.errors import PlatformError
-from utils.whole_file import is_blocked, is_full, not_written
 
 
 def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCode:

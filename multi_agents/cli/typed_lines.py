@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
+from utils.atomic_file import replace_file
 from utils.encryption.codec import PLAIN, Codec
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import StorageError, StorageFull
-from utils.whole_file import replace_file
 
 FILE = "chat_history"
 """Name in the data folder."""

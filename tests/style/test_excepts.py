@@ -38,7 +38,7 @@ BACKGROUND_TASK = (
     "utils/mcp/connection.py::Connection",
     "utils/mcp/servers.py::McpServers",
     "utils/persistence/database.py::Database",
-    "utils/supervised.py::Passed",  # raised at the end of the step
+    "utils/supervised.py::ItemErrors",  # raised at the end of the step
     "utils/supervised.py::supervised",
 )
 DOCUMENT = ("agents/rag/ingest/ingester.py::Ingester",)

@@ -31,7 +31,7 @@ OF_PACKAGES = {
     "utils/observability/export.py": "requests.Session",
 }
 """Files in which another package makes a client; each names one of `FORGETFUL`."""
-FORGETFUL = {"forget_cookies", "guard_client", "guard_http"}
+FORGETFUL = {"disable_cookies", "guard_client", "guard_http"}
 MAKERS = {
     "githubkit", "openai", "anthropic", "google.genai", "langchain_openai", "langchain_anthropic",
     "langchain_google_genai", "requests", "aiohttp",

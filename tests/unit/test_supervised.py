@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from utils.observability.metrics import process_metrics
-from utils.supervised import Passed, followed, supervised
+from utils.supervised import ItemErrors, followed, supervised
 from utils.timing import wait_for
 
 
@@ -126,16 +126,16 @@ async def test_a_source_that_fails_is_made_again_and_the_first_one_closed(
     assert closed == [0, 1, 2]
 
 
-async def test_items_after_one_that_fails_are_worked_on_and_the_first_error_is_told_at_the_end() -> None:
-    done, passed = list[int](), Passed()
+async def test_items_after_one_that_fails_are_worked_on_and_the_first_error_is_raised_at_the_end() -> None:
+    done, failures = list[int](), ItemErrors()
     for number in range(4):
-        with passed.over("f"):
+        with failures.collect("f"):
             if number in (1, 2):
                 raise KeyError(number)
             done.append(number)
     assert done == [0, 3]
     with pytest.raises(KeyError, match="1"):
-        passed.tell()
+        failures.raise_first()
 
 
 async def test_a_wait_tells_whether_what_was_waited_for_came() -> None:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from utils.atomic_file import replace_file
 from utils.auth.principal import Principal
 from utils.auth.refusal import AuthRefused, Why
 from utils.errors import SettingsError
-from utils.whole_file import replace_file
 
 ISSUER = "api-key"
 PREFIX = "pe_"
@@ -26,10 +26,10 @@ class ApiKey:
     """What is stored of a key.
 
     Attributes:
-        name: Whose it is.
+        name: Its owner.
         digest: SHA-256 of the key. The key has 256 random bits, so that nothing slower is needed.
         scopes: What it allows.
-        tenant: Where its owner belongs; empty outside tenants.
+        tenant: The owner's tenant; empty without tenants.
         expires: Seconds since 1970 from which it is refused; 0 for never.
         created: Seconds since 1970.
     """
@@ -101,7 +101,7 @@ def new_key(key: ApiKey) -> tuple[str, ApiKey]:
 
 
 def owner_of_key(text: str, keys: Sequence[ApiKey], now: float) -> Principal:
-    """The caller who has a key. All keys are compared, so that the time tells nothing.
+    """The caller who has a key. All keys are compared, so that the response time reveals nothing.
 
     Raises:
         AuthRefused: There is no such key, or it has expired.

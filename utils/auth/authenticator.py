@@ -1,4 +1,4 @@
-"""`Authenticator`: the one place that decides who a caller is, for HTTP and gRPC alike."""
+"""`Authenticator`: the one place that authenticates callers, for HTTP and gRPC alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from utils.auth.refusal import AuthRefused, Why
 from utils.auth.service_tokens import ISSUER, ServiceTokens, key_in, parsed_key
 from utils.auth.settings import AuthMode, AuthSettings
 from utils.auth.signature import check_signature
-from utils.auth.token_form import Token, bearer_of, taken_apart
+from utils.auth.token_form import Token, bearer_of, parse_token
 from utils.auth.used_tokens import UsedTokens
 from utils.errors import SettingsError
 
@@ -33,16 +33,16 @@ UNCHECKED = (
 
 
 class Authenticator:
-    """Knows the callers of one agent.
+    """Authenticates the callers of one agent.
 
     Args:
         agent: Its name.
-        settings: How callers are known.
-        service: Knows our own supervisor.
+        settings: How callers are authenticated.
+        service: Verifies the tokens of our supervisor.
         keys: The API keys.
         fetch: Reads the keys of a provider.
         clock: Seconds since 1970.
-        ticks: Seconds that only grow.
+        ticks: Monotonic seconds.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Authenticator:
         """The caller who sent these Authorization headers.
 
         Raises:
-            AuthRefused: They prove nothing.
+            AuthRefused: They hold no valid credential, or it cannot be checked.
         """
         text = bearer_of(authorization)
         if text.startswith(PREFIX) and self.settings.mode is AuthMode.API_KEY:
             with self._reading(KEYS):
                 return owner_of_key(text, self._stored(), self._clock())
-        token = taken_apart(text)
+        token = parse_token(text)
         issuer = token.claims.get("iss")
         if issuer == ISSUER:
             with self._reading(ISSUER):
@@ -87,12 +87,12 @@ class Authenticator:
 
     @property
     def trouble(self) -> str:
-        """A sentence for an operator, while something cannot be read that callers are checked with."""
+        """A sentence for an operator while keys or records that callers are checked with cannot be read; else empty."""
         return UNCHECKED if self._unread else ""
 
     @contextmanager
     def _reading(self, source: str) -> Iterator[None]:
-        """Note whether a source could be read, whatever it says of a caller."""
+        """Record whether a source could be read, whether or not it authenticates the caller."""
         try:
             yield
         except AuthRefused as error:
@@ -132,13 +132,13 @@ class Authenticator:
 def authenticator_for(
     agent: str, settings: AuthSettings, home: Path, used: UsedTokens | None = None
 ) -> Authenticator | None:
-    """What knows the callers of an agent; `None` where everybody may call.
+    """The authenticator of an agent; `None` if everybody may call.
 
     Args:
         agent: Its name.
-        settings: How callers are known.
+        settings: How callers are authenticated.
         home: The folder of the installation.
-        used: The service tokens that were used before, where several processes share them.
+        used: The record of used service tokens, if several processes share it.
 
     Raises:
         SettingsError: Something is missing or wrong.
@@ -159,7 +159,7 @@ def private_key(settings: AuthSettings, home: Path) -> dict[str, object]:
     """The key with which a supervisor signs.
 
     Raises:
-        SettingsError: It is none, or cannot be read.
+        SettingsError: It is not valid, or cannot be read.
     """
     if settings.service_key is not None:
         return parsed_key(settings.service_key.get_secret_value(), "AUTH_SERVICE_KEY")

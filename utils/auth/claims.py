@@ -1,4 +1,4 @@
-"""What the claims of a token say about its caller, once the signature is verified. Pure."""
+"""Builds the principal from a token's claims, once the signature is verified. Pure."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _ACCESS_TYPES = frozenset({"", "jwt", "at+jwt"})
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a token has to say.
+    """What a token has to contain.
 
     Attributes:
-        issuer: Who signs it.
-        audience: For whom it is.
+        issuer: Its issuer.
+        audience: Its audience.
         leeway: Seconds that clocks may differ by.
-        type: The type that its header has to name; empty for any that an access token has.
-        tenant_claim: The claim that names the tenant; empty outside tenants.
-        longest_subject: Characters that a subject may have.
+        type: The type that its header must name; empty for any type of access tokens.
+        tenant_claim: The claim that names the tenant; empty without tenants.
+        longest_subject: Most characters of a subject.
     """
 
     issuer: str
@@ -41,10 +41,10 @@ class Rules:
 
 
 def principal_of(token: Token, rules: Rules, now: float) -> Principal:
-    """The caller of a token whose signature is right.
+    """The caller of a token whose signature is verified.
 
     Raises:
-        AuthRefused: It is not for us, not now, or not whole.
+        AuthRefused: It has another issuer or audience, is not valid now, or lacks a claim.
     """
     claims = token.claims
     _check_type(token, rules)
@@ -89,7 +89,7 @@ def _seconds(value: object) -> float:
 
 
 def plain_text(value: object, why: Why, longest: int = _LONGEST) -> str:
-    """A claim that is a short text without control characters.
+    """A claim that is a short string without control characters.
 
     Raises:
         AuthRefused: It is something else, for the reason `why`.
@@ -100,9 +100,9 @@ def plain_text(value: object, why: Why, longest: int = _LONGEST) -> str:
 
 
 def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The scopes of `scope` (RFC 9068) or `scp`, as words or as a list."""
-    said = claims.get("scope", claims.get("scp", ""))
-    words = said.split(" ") if isinstance(said, str) else said if isinstance(said, list) else []
+    """The scopes of `scope` (RFC 9068) or `scp`, a string or a list."""
+    value = claims.get("scope", claims.get("scp", ""))
+    words = value.split(" ") if isinstance(value, str) else value if isinstance(value, list) else []
     return frozenset(word for word in words if isinstance(word, str) and word)
 
 

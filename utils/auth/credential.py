@@ -1,4 +1,4 @@
-"""What a caller sent to show who it is, for the one use that is made of it beside the check: the exchange of tokens."""
+"""Keeps the credential of a call for the exchange of tokens, its only use besides authentication."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CREDENTIAL = "credential"
 
 
 class _Credential:
-    """Holds a credential until it is taken, and shows it to nobody."""
+    """Holds a credential until it is taken; it has no representation that would show it."""
 
     __slots__ = ("_text",)
 
@@ -29,6 +29,6 @@ def keep_credential(state: MutableMapping[str, Any], authorization: str) -> None
 
 
 def take_credential(state: MutableMapping[str, Any]) -> str:
-    """The token of a call, which nothing holds afterwards; empty where there is none."""
+    """Remove and return the token of a call; empty if there is none."""
     kept = state.pop(_CREDENTIAL, None)
     return kept.take() if isinstance(kept, _Credential) else ""

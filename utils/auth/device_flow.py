@@ -9,16 +9,16 @@ from enum import StrEnum
 from typing import Any
 
 from utils.auth.discovery import Unavailable
-from utils.auth.token_endpoint import posted_form
+from utils.auth.token_endpoint import post_form
 
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 _SECONDS = 20.0
-_USUAL_INTERVAL = 5.0
+_DEFAULT_INTERVAL = 5.0
 _SLOWER = 5.0
-"""Seconds that the interval grows by where the server says that we ask too often."""
+"""Seconds that the polling interval grows by on `slow_down`."""
 _BEFORE_END = 60.0
-"""A token is renewed this many seconds before it ends."""
+"""A token is renewed this many seconds before it expires."""
 
 
 class TokenErrorCode(StrEnum):
@@ -45,19 +45,19 @@ class FlowRefused(Exception):
 
 
 class FlowUnavailable(Exception):
-    """The server cannot be reached, or what answers is no authorisation server."""
+    """The server cannot be reached, or the response is not that of an authorisation server."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceCode:
-    """A login that has begun.
+    """A login in progress.
 
     Attributes:
-        user_code: What the person enters.
-        url: Where.
-        secret: What fetches the tokens once the person has done so.
-        expires_at: When it ends, in seconds since 1970.
-        interval: Seconds between two looks.
+        user_code: The code that the user enters.
+        url: Where the user enters it.
+        secret: The device code, which fetches the tokens once the user has logged in.
+        expires_at: Expiry, in seconds since 1970.
+        interval: Seconds between two polls.
     """
 
     user_code: str
@@ -69,12 +69,12 @@ class DeviceCode:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a person has granted.
+    """The tokens that a user has granted.
 
     Attributes:
         access: The access token.
-        refresh: What renews it; empty where nothing does.
-        expires_at: When it ends, in seconds since 1970; 0 where that is not known.
+        refresh: The refresh token; empty if there is none.
+        expires_at: Expiry of the access token, in seconds since 1970; 0 if not known.
     """
 
     access: str = field(repr=False)
@@ -82,18 +82,18 @@ class Tokens:
     expires_at: float = 0.0
 
     def old(self, now: float) -> bool:
-        """Whether it has ended, or is about to."""
+        """Whether the access token has expired, or is about to."""
         return 0 < self.expires_at <= now + _BEFORE_END
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceFlow:
-    """Asks one authorisation server for the tokens of persons.
+    """Requests tokens of users from one authorisation server.
 
     Args:
-        device_url: Its endpoint for device authorisation.
-        token_url: Its endpoint for tokens.
-        client_id: What it knows this installation as.
+        device_url: Its device authorisation endpoint.
+        token_url: Its token endpoint.
+        client_id: The client ID of this installation.
         clock: Seconds since 1970.
     """
 
@@ -106,68 +106,70 @@ class DeviceFlow:
         """Begin a login.
 
         Raises:
-            FlowRefused: The server takes none of this client.
-            FlowUnavailable: It does not answer as it should.
+            FlowRefused: The server refuses logins of this client.
+            FlowUnavailable: It does not respond as specified.
         """
-        told = await self._post(self.device_url, {"scope": scope, **further} if scope else further)
-        url = told.get("verification_uri", told.get("verification_url"))
-        texts = (told.get("user_code"), url, told.get("device_code"))
+        payload = await self._post(self.device_url, {"scope": scope, **further} if scope else further)
+        url = payload.get("verification_uri", payload.get("verification_url"))
+        texts = (payload.get("user_code"), url, payload.get("device_code"))
         if not all(isinstance(text, str) and text.isprintable() and text for text in texts):
             raise FlowUnavailable
-        lasts = _number(told.get("expires_in"), 900.0)
+        lifetime = _number(payload.get("expires_in"), 900.0)
         return DeviceCode(
             user_code=str(texts[0]),
             url=str(url),
             secret=str(texts[2]),
-            expires_at=self.clock() + lasts,
-            interval=_number(told.get("interval"), _USUAL_INTERVAL),
+            expires_at=self.clock() + lifetime,
+            interval=_number(payload.get("interval"), _DEFAULT_INTERVAL),
         )
 
     async def tokens(self, code: DeviceCode) -> Tokens:
-        """Look once whether the person has logged in.
+        """Poll once for the tokens of a login.
 
         Raises:
-            FlowRefused: Not yet, or never.
-            FlowUnavailable: The server does not answer as it should.
+            FlowRefused: The user has not logged in yet, or the login has failed.
+            FlowUnavailable: The server does not respond as specified.
         """
         if code.expires_at <= self.clock():
             raise FlowRefused(TokenErrorCode.EXPIRED)
-        return self._read(await self._post(self.token_url, {"grant_type": GRANT, "device_code": code.secret}))
+        return self._parse(
+            await self._post(self.token_url, {"grant_type": GRANT, "device_code": code.secret})
+        )
 
     async def renewed(self, tokens: Tokens) -> Tokens:
-        """New tokens for old ones.
+        """New tokens by the refresh token.
 
         Raises:
-            FlowRefused: They were revoked or have ended.
-            FlowUnavailable: The server does not answer as it should.
+            FlowRefused: It was revoked or has expired.
+            FlowUnavailable: The server does not respond as specified.
         """
         if not tokens.refresh:
             raise FlowRefused(TokenErrorCode.GRANT)
         body = {"grant_type": "refresh_token", "refresh_token": tokens.refresh}
-        new = self._read(await self._post(self.token_url, body))
+        new = self._parse(await self._post(self.token_url, body))
         return Tokens(new.access, new.refresh or tokens.refresh, new.expires_at)
 
-    def _read(self, told: Mapping[str, Any]) -> Tokens:
-        access, refresh = told.get("access_token"), told.get("refresh_token", "")
+    def _parse(self, payload: Mapping[str, Any]) -> Tokens:
+        access, refresh = payload.get("access_token"), payload.get("refresh_token", "")
         if not isinstance(access, str) or not access or not isinstance(refresh, str):
             raise FlowUnavailable
-        lasts = _number(told.get("expires_in"), 0.0)
-        return Tokens(access, refresh, self.clock() + lasts if lasts else 0.0)
+        lifetime = _number(payload.get("expires_in"), 0.0)
+        return Tokens(access, refresh, self.clock() + lifetime if lifetime else 0.0)
 
     async def _post(self, url: str, body: Mapping[str, str]) -> Mapping[str, Any]:
         try:
-            done, told = await posted_form(url, {"client_id": self.client_id, **body}, seconds=_SECONDS)
+            succeeded, payload = await post_form(url, {"client_id": self.client_id, **body}, seconds=_SECONDS)
         except Unavailable as error:
             raise FlowUnavailable from error
-        if "error" in told:
-            raise FlowRefused(_reason(told["error"]))
-        if not done:
+        if "error" in payload:
+            raise FlowRefused(_reason(payload["error"]))
+        if not succeeded:
             raise FlowUnavailable
-        return told
+        return payload
 
 
 def slower(code: DeviceCode) -> float:
-    """Seconds to wait where the server says that it is asked too often."""
+    """The polling interval in seconds after the server responded with `slow_down`."""
     return code.interval + _SLOWER
 
 
@@ -179,10 +181,10 @@ def _reason(error: object) -> TokenErrorCode:
     )
 
 
-def _number(value: object, usual: float) -> float:
-    """A count of seconds; providers are known to send it as text."""
+def _number(value: object, default: float) -> float:
+    """A number of seconds; some providers send it as a string."""
     try:
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return usual
-    return found if 0 <= found < 10**9 else usual
+        return default
+    return found if 0 <= found < 10**9 else default

@@ -1,4 +1,4 @@
-"""What an OpenID provider says of itself, and how anything is read from it: over https, bounded in size and time."""
+"""Reads the metadata and other documents of an OpenID provider: over https, bounded in size and time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from utils.net.loopback import is_loopback
 
 FETCH_SECONDS = 5.0
-"""Longest wait for one answer."""
+"""Longest wait for one response."""
 
 _LARGEST = 262_144
 _OK = 200
@@ -19,14 +19,14 @@ Fetch = Callable[[str], Awaitable[Any]]
 
 
 class Unavailable(Exception):
-    """The provider did not answer with what it should."""
+    """The provider cannot be reached, or does not respond as specified."""
 
 
 async def configuration_of(issuer: str, fetch: Fetch) -> Mapping[str, Any]:
     """The provider's metadata.
 
     Raises:
-        Unavailable: There is none, or that of another issuer.
+        Unavailable: There is none, or it names another issuer.
     """
     found = await fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if not isinstance(found, Mapping) or found.get("issuer") != issuer:
@@ -35,7 +35,7 @@ async def configuration_of(issuer: str, fetch: Fetch) -> Mapping[str, Any]:
 
 
 def may_be_read(address: str, issuer: str) -> bool:
-    """Whether an address of the provider may be used: over https, or on this machine where the provider is on it too."""
+    """Whether an address of the provider may be used: it is https, or both it and the provider are on this machine."""
     if urlsplit(address).scheme == "https":
         return True
     return is_loopback(address) and is_loopback(issuer)
@@ -56,9 +56,9 @@ async def fetched_json(address: str) -> Any:
     client = web_client(Bound(_LARGEST), timeout=FETCH_SECONDS, trust_env=trusts)
     try:
         async with client as http:
-            answer = await http.get(address, headers={"Accept-Encoding": "identity"})
-        if answer.status_code != _OK:
+            response = await http.get(address, headers={"Accept-Encoding": "identity"})
+        if response.status_code != _OK:
             raise Unavailable
-        return json.loads(answer.content)
+        return json.loads(response.content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise Unavailable from error

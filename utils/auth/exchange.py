@@ -1,6 +1,6 @@
-"""Exchanges a person's token for one of their own at another agent (RFC 8693), where the provider does that.
+"""Exchanges a user's token for one that another agent accepts (RFC 8693), where the provider supports that.
 
-What is given out is for one agent, names us as the actor, and can never approve. The person's token goes to the provider alone.
+The exchanged token is for one agent, names us as the actor, and cannot approve. The user's own token is sent to the provider only.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import structlog
 from utils.auth.discovery import Fetch, Unavailable, configuration_of, fetched_json, may_be_read
 from utils.auth.principal import Right
 from utils.auth.refusal import AuthRefused
-from utils.auth.token_endpoint import posted_form
-from utils.auth.token_form import LARGEST_TOKEN, taken_apart
+from utils.auth.token_endpoint import post_form
+from utils.auth.token_form import LARGEST_TOKEN, parse_token
 
 log = structlog.get_logger(__name__)
 
 GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
 ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - a name of the RFC
-_TAKEN_TYPES = frozenset({ACCESS_TOKEN, "urn:ietf:params:oauth:token-type:jwt"})
+_ACCEPTED_TYPES = frozenset({ACCESS_TOKEN, "urn:ietf:params:oauth:token-type:jwt"})
 
 SECONDS = 5.0
-"""Longest wait for the provider: a message is not accepted before it has answered, or is given up."""
+"""Longest wait for the provider: a message is accepted only after its response or this time-out."""
 
 FRESH_SECONDS = 600.0
-"""How long the provider's metadata are taken without a look."""
+"""How long the provider's metadata are cached."""
 
-_USUAL_SECONDS = 60.0
+_DEFAULT_SECONDS = 60.0
 _LONGEST_SECONDS = 3_600.0
-_NOT_OF_THE_PERSON = frozenset(
+_NOT_ABOUT_THE_USER = frozenset(
     {
         "invalid_client",
         "unauthorized_client",
@@ -44,18 +44,18 @@ _NOT_OF_THE_PERSON = frozenset(
         "temporarily_unavailable",
     }
 )
-"""Errors that say nothing of the person: this installation is set up wrong, or the provider is in trouble."""
+"""Errors that do not concern the user: this installation is misconfigured, or the provider fails."""
 
 
 class Lack(StrEnum):
     """Why there is no token for an agent."""
 
     REFUSED = "refused"
-    """The provider gives this person none for it."""
+    """The provider issues this user no token for the agent."""
     UNAVAILABLE = "unavailable"
-    """The provider cannot be asked, or does not exchange for us."""
+    """The provider cannot be reached, or does not exchange tokens for this client."""
     GONE = "gone"
-    """It has ended, or the turn goes on without the message that brought the person's token."""
+    """The token has expired, or the turn continues without the message that carried the user's token."""
 
 
 class NotExchanged(Exception):
@@ -72,12 +72,12 @@ class NotExchanged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExchangeTarget:
-    """For what a token is exchanged.
+    """The agent that a token is exchanged for.
 
     Attributes:
         resource: Origin of the agent.
-        audience: What the provider knows it as; empty where it is known by its origin alone.
-        scopes: What the token may be good for; what the provider gives by itself where there are none.
+        audience: The provider's name for the agent; empty if it is known by its origin only.
+        scopes: Scopes to request; the provider's default if empty.
     """
 
     resource: str
@@ -87,11 +87,11 @@ class ExchangeTarget:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """A token of the person for one agent.
+    """A user's token for one agent.
 
     Attributes:
         token: The token.
-        expires_at: When it ends, in seconds since 1970.
+        expires_at: Expiry, in seconds since 1970.
     """
 
     token: str = field(repr=False)
@@ -103,8 +103,8 @@ class TokenExchange:
 
     Args:
         issuer: The provider.
-        client: Name and secret that the provider knows us by.
-        audience: Our own audience: a token that is good here is given to no agent.
+        client: Our client ID and secret at the provider.
+        audience: Our own audience: a token that is valid here is sent to no agent.
         fetch: Reads the provider's metadata.
         clock: Seconds since 1970.
     """
@@ -127,16 +127,16 @@ class TokenExchange:
         self._lock = asyncio.Lock()
 
     async def exchanged(self, agent: str, token: str, target: ExchangeTarget) -> Exchanged | Lack:
-        """The person's token for an agent, or why there is none. It takes bounded time, and the log says what is wrong.
+        """The user's token for an agent, or why there is none. Takes at most `SECONDS`; failures are logged.
 
         Args:
             agent: Our name for it.
-            token: The person's own token.
-            target: For what it is exchanged.
+            token: The user's own token.
+            target: The agent as the provider knows it.
         """
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._asked(token, target)
+                return await self._request(token, target)
         except (Unavailable, TimeoutError):
             log.warning("auth.exchange_unavailable", agent=agent, issuer=self.issuer)
             return Lack.UNAVAILABLE
@@ -144,7 +144,7 @@ class TokenExchange:
             log.warning("auth.exchange_refused", agent=agent, issuer=self.issuer)
             return error.why
 
-    async def _asked(self, token: str, target: ExchangeTarget) -> Exchanged:
+    async def _request(self, token: str, target: ExchangeTarget) -> Exchanged:
         configuration = await self._configuration()
         endpoint = configuration.get("token_endpoint")
         if not isinstance(endpoint, str) or not may_be_read(endpoint, self.issuer):
@@ -165,19 +165,23 @@ class TokenExchange:
         name, secret = self._client
         if by_form:
             form |= {"client_id": name, "client_secret": secret}
-        # RFC 6749 has name and secret encoded as in a form before they are joined
+        # RFC 6749: client ID and secret are form-encoded before they are joined
         basic = None if by_form else (quote(name, safe=""), quote(secret, safe=""))
-        done, told = await posted_form(endpoint, form, seconds=SECONDS, client=basic)
-        if not done:
+        succeeded, payload = await post_form(endpoint, form, seconds=SECONDS, client=basic)
+        if not succeeded:
             raise (
                 Unavailable
-                if told.get("error") in _NOT_OF_THE_PERSON or "error" not in told
+                if payload.get("error") in _NOT_ABOUT_THE_USER or "error" not in payload
                 else NotExchanged(Lack.REFUSED)
             )
-        return self._read(told)
+        return self._parse(payload)
 
     async def _configuration(self) -> Mapping[str, Any]:
-        """The provider's metadata, of a provider that exchanges tokens as far as it says."""
+        """The provider's metadata.
+
+        Raises:
+            Unavailable: It cannot be read, or lists grant types without this one.
+        """
         async with self._lock:
             now = self._clock()
             if self._found is None or not 0 <= now - self._found[0] < FRESH_SECONDS:
@@ -188,28 +192,28 @@ class TokenExchange:
             raise Unavailable
         return found
 
-    def _read(self, told: Mapping[str, Any]) -> Exchanged:
-        """The token of an answer.
+    def _parse(self, payload: Mapping[str, Any]) -> Exchanged:
+        """The token of a response.
 
         Raises:
-            Unavailable: It is none that could be sent.
-            NotExchanged: It is good for more than one agent may have.
+            Unavailable: It is not a bearer token of an accepted type.
+            NotExchanged: It permits more than an agent may do.
         """
-        token, kind = told.get("access_token"), told.get("token_type")
+        token, kind = payload.get("access_token"), payload.get("token_type")
         usable = isinstance(token, str) and token.isascii() and token.isprintable() and " " not in token
         if not usable or not 0 < len(str(token)) <= LARGEST_TOKEN:
             raise Unavailable
-        if str(kind).lower() != "bearer" or told.get("issued_token_type") not in _TAKEN_TYPES:
+        if str(kind).lower() != "bearer" or payload.get("issued_token_type") not in _ACCEPTED_TYPES:
             raise Unavailable
-        if self._is_too_much(str(token), told.get("scope")):
+        if self._is_too_permissive(str(token), payload.get("scope")):
             raise NotExchanged(Lack.REFUSED)
-        return Exchanged(str(token), self._clock() + _lasts(told.get("expires_in")))
+        return Exchanged(str(token), self._clock() + _lifetime(payload.get("expires_in")))
 
-    def _is_too_much(self, token: str, scope: object) -> bool:
-        """Whether a token is good at our own door, as the person's own is, or approves; as far as it can be read."""
+    def _is_too_permissive(self, token: str, scope: object) -> bool:
+        """Whether a token is valid at this service, as the user's own is, or can approve; as far as its claims can be read."""
         try:
-            claims = taken_apart(token).claims
-        except AuthRefused:  # its form is the provider's affair
+            claims = parse_token(token).claims
+        except AuthRefused:  # an opaque token, or one of another format: the provider decides
             claims = {}
         audiences = claims.get("aud")
         if self._audience in (audiences if isinstance(audiences, list) else [audiences]):
@@ -218,15 +222,15 @@ class TokenExchange:
 
 
 def can_approve(scope: object) -> bool:
-    """Whether there is a scope among these, as words or as a list, that approves."""
+    """Whether one of these scopes, a string or a list, allows approving."""
     words = scope.split() if isinstance(scope, str) else scope if isinstance(scope, list) else []
     return any(str(word).endswith(f":{Right.APPROVE.value}") for word in words)
 
 
-def _lasts(value: object) -> float:
-    """Seconds that a token lasts, as the provider says; providers are known to send them as text."""
+def _lifetime(value: object) -> float:
+    """Lifetime of a token in seconds, from `expires_in`; some providers send it as a string."""
     try:
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return _USUAL_SECONDS
+        return _DEFAULT_SECONDS
     return min(found, _LONGEST_SECONDS) if found > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Whether an agent may listen where others reach it. Pure."""
+"""Whether an agent may listen on an address that other machines reach. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def is_exposed(host: str) -> bool:
 
 
 def check_exposure(host: str, settings: AuthSettings, note: str = "") -> None:
-    """Refuse to listen where others reach the agent while nobody said who may call it.
+    """Refuse to listen on an address that other machines reach while AUTH_MODE is not set.
 
     Args:
-        host: Where it would listen.
+        host: The address to listen on.
         settings: Who may call.
-        note: A further sentence for whoever is refused.
+        note: A further sentence for the error message.
 
     Raises:
         SettingsError: Says what to set.
@@ -33,7 +33,7 @@ def check_exposure(host: str, settings: AuthSettings, note: str = "") -> None:
 
 
 def check_writes(variable: str, host: str, settings: AuthSettings) -> None:
-    """Refuse an agent that changes something elsewhere, while everybody who reaches it may ask for that and approve it.
+    """Refuse to enable write access without authentication where other machines reach the agent.
 
     Raises:
         SettingsError: Says what to set.

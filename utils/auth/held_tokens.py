@@ -1,4 +1,4 @@
-"""The exchanged tokens of the turns of this process: in its memory alone, as long as the turn runs."""
+"""The exchanged tokens of the turns of this process: kept in memory only, while the turn runs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping
 from utils.auth.exchange import Exchanged, Lack, NotExchanged
 
 Found = Mapping[str, Exchanged | Lack]
-"""What was exchanged for each agent, or why nothing was."""
+"""The exchanged token of each agent, or why there is none."""
 
 _BEFORE_END = 5.0
-"""A token is not used for its last seconds: the request takes some."""
+"""A token is not used for its last seconds, since the request takes time."""
 
 _LONGEST = 3_600.0
 
 
 class HeldTokens:
-    """Tokens by the task that they are for.
+    """Tokens by task.
 
     Args:
         clock: Seconds since 1970.
@@ -28,17 +28,17 @@ class HeldTokens:
         self._found: dict[str, tuple[float, Found]] = {}
 
     def hold(self, task: str, found: Found) -> None:
-        """Hold them for the next turn of a task, in place of those of an earlier one. What has ended is forgotten."""
+        """Hold the tokens of a task's next turn, in place of those of an earlier turn. Expired ones are dropped."""
         now = self._clock()
         self._found = {name: each for name, each in self._found.items() if each[0] > now}
         self._found[task] = max((_end(each, now) for each in found.values()), default=now), found
 
     def of(self, task: str) -> Found | None:
-        """What is held for a task."""
+        """The tokens of a task."""
         return self._found[task][1] if task in self._found else None
 
     def drop(self, task: str, found: Found | None) -> None:
-        """Forget what a turn was given; not what the next one of its task was given meanwhile."""
+        """Drop the tokens of a turn, unless the next turn of the task has replaced them."""
         if found is not None and self.of(task) is found:
             del self._found[task]
 
@@ -57,5 +57,5 @@ class HeldTokens:
 
 
 def _end(found: Exchanged | Lack, now: float) -> float:
-    """When it need not be known any more."""
+    """When it can be dropped, in seconds since 1970."""
     return found.expires_at if isinstance(found, Exchanged) else now + _LONGEST

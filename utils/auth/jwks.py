@@ -1,4 +1,4 @@
-"""The public keys of an OpenID provider: fetched, kept for a while, and asked for again where one is not known."""
+"""The public keys of an OpenID provider: fetched, cached, and fetched again when a token names an unknown one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from utils.auth.refusal import AuthRefused, Why
 log = structlog.get_logger(__name__)
 
 FRESH_SECONDS = 600.0
-"""How long keys are taken without a look."""
+"""How long keys are used without a new fetch."""
 
 STALE_SECONDS = 3_600.0
-"""How long they are taken while the provider cannot be asked."""
+"""How long they are used while the provider cannot be reached."""
 
 RETRY_SECONDS = 60.0
-"""Between two looks for a key that is not known, whoever sends such tokens."""
+"""Shortest time between two fetches for an unknown key, so that callers cannot cause many."""
 
 DOWN_SECONDS = 5.0
-"""Between two tries while the provider cannot be asked."""
+"""Time between two fetches while the provider cannot be reached."""
 
 _MOST_KEYS = 100
 
@@ -37,7 +37,7 @@ class Jwks:
     Args:
         issuer: Its address, as tokens name it.
         fetch: Reads JSON at an address.
-        clock: Seconds that only grow.
+        clock: Monotonic seconds.
     """
 
     def __init__(self, issuer: str, *, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
@@ -51,10 +51,10 @@ class Jwks:
         self._lock = asyncio.Lock()
 
     async def keys(self, key_id: str) -> Sequence[Jwk]:
-        """The keys, read again where they are old, or where none has this id.
+        """The keys, fetched again if they are old, or if none has this ID.
 
         Raises:
-            AuthRefused: The provider cannot be asked, and what is known is too old, or has no key of this id.
+            AuthRefused: The provider cannot be reached, and the cached keys are too old, or none has this ID.
         """
         if self._wants(key_id):
             async with self._lock:
@@ -85,14 +85,14 @@ class Jwks:
             return
         self._failed, self._keys, self._read_at = False, found, self._clock()
         if first:
-            self._tried_at = -RETRY_SECONDS  # the first read is no look for an unknown key
+            self._tried_at = -RETRY_SECONDS  # the first fetch does not count as one for an unknown key
 
     async def _found(self) -> Sequence[Jwk]:
         address = (await configuration_of(self._issuer, self._fetch)).get("jwks_uri")
         if not isinstance(address, str) or not may_be_read(address, self._issuer):
             raise Unavailable
-        answer = await self._fetch(address)
-        keys = answer.get("keys") if isinstance(answer, Mapping) else None
+        document = await self._fetch(address)
+        keys = document.get("keys") if isinstance(document, Mapping) else None
         if not isinstance(keys, list) or len(keys) > _MOST_KEYS:
             raise Unavailable
         return [key for key in keys if isinstance(key, Mapping)]

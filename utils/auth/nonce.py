@@ -8,12 +8,12 @@ import json
 
 
 def nonce_for(key: bytes, *about: str) -> str:
-    """The secret of whoever has `key` about something; without the key it cannot be found."""
+    """The secret for these values; it cannot be computed without `key`."""
     return hmac.new(key, json.dumps(about).encode(), hashlib.sha256).hexdigest()
 
 
 def digest_of(nonce: str) -> str:
-    """What may be known of a secret by others."""
+    """The digest of a secret, which may be stored and shown."""
     return hashlib.sha256(nonce.encode()).hexdigest()
 
 

@@ -11,11 +11,11 @@ PRINCIPAL = "principal"
 
 
 class PrincipalKind(StrEnum):
-    """Who stands behind a credential."""
+    """Whether a credential belongs to a user or to a program."""
 
     USER = "user"
     AGENT = "agent"
-    """A program that acts by itself or for somebody."""
+    """A program that acts by itself or for a user."""
 
 
 class Right(StrEnum):
@@ -36,12 +36,12 @@ class Principal:
     """A caller.
 
     Attributes:
-        issuer: Who says so; never contains a space.
-        subject: Who it is, for that issuer.
+        issuer: Who authenticated it; never contains a space.
+        subject: Its ID at that issuer.
         scopes: What it may do.
-        kind: Whether a person stands behind it.
-        tenant: Where it belongs; empty outside tenants.
-        actors: Who acts for the subject, the one who sent the request first.
+        kind: Whether it is a user or a program.
+        tenant: Its tenant; empty without tenants.
+        actors: Who acts for the subject; the sender of the request comes first.
         task: Reference to the task that an agent works on; empty for others.
         consent: Digest of what the user of the agent that sent this has approved; empty where nothing was.
     """

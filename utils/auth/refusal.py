@@ -1,4 +1,4 @@
-"""Why a credential is refused, as a code for the log. The caller is told only that it was, or could not be checked."""
+"""Why a credential is refused, as a code for the log. The caller only learns that it was refused, or could not be checked."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Why(StrEnum):
 _UNCHECKED = frozenset({Why.KEYS_UNAVAILABLE, Why.STORAGE})
 
 CHECKED_AGAIN_SECONDS = 5
-"""When a caller shall come again whose credential could not be checked: the pause between two tries at a provider."""
+"""Retry-After for a caller whose credential could not be checked: the pause between two requests to a provider."""
 
 
 class AuthRefused(Exception):
-    """The credential proves nothing, or nothing is at hand that it could be checked with.
+    """The credential is not valid, or could not be checked.
 
     Attributes:
         why: The code for the log.
@@ -50,5 +50,5 @@ class AuthRefused(Exception):
 
     @property
     def unchecked(self) -> bool:
-        """Whether the credential may be right: what it is checked with cannot be read now."""
+        """Whether the credential may be valid: the keys or records to check it cannot be read now."""
         return self.why in _UNCHECKED

@@ -1,17 +1,17 @@
-"""Random secrets in files of their own, which their owner alone can read; made at the first use."""
+"""Random secrets in files that only their owner can read; created at the first use."""
 
 from __future__ import annotations
 
 import secrets
 from pathlib import Path
 
-from utils.whole_file import publish_file
+from utils.atomic_file import publish_file
 
 SECRET_BYTES = 32
 
 
 def secret_in(path: Path) -> bytes:
-    """The secret of a file. Where several processes make it at once, all get the same one.
+    """The secret of a file. Processes that create it at once get the same secret.
 
     Raises:
         OSError: The file cannot be read.

@@ -1,6 +1,6 @@
 """Short tokens that a supervisor signs for its own agents, one for each request.
 
-They say for whom the supervisor asks, and never carry what its own caller sent.
+They name the user for whom the supervisor acts, and never contain the credential of its own caller.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from utils.atomic_file import publish_file
 from utils.auth.claims import Rules, plain_text, principal_of
 from utils.auth.principal import Principal, Right, scope_for
 from utils.auth.refusal import AuthRefused, Why
@@ -21,17 +22,16 @@ from utils.auth.signature import check_signature
 from utils.auth.token_form import Token
 from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
 from utils.errors import SettingsError, StorageError
-from utils.whole_file import publish_file
 
 ISSUER = "urn:platform-engineer:supervisor"
 TYPE = "pe-service+jwt"
 ALGORITHM = "ES256"
 SECONDS = 120
-"""How long one may be used; a stream that it began goes on."""
+"""Lifetime of a token; a stream that was begun with it continues."""
 
 _LONGEST_ID = 200
 _LONGEST_PERSON = 600
-"""Characters of the key of a person: an issuer and a subject, each of which has a limit of its own."""
+"""Characters of a user's key: an issuer and a subject, each with its own limit."""
 
 
 def person_of(name: str) -> str:
@@ -57,11 +57,11 @@ class Signer:
         """A token for one request.
 
         Args:
-            agent: For which agent it is.
-            subject: The key of the person that it acts for.
-            tenant: Where that person belongs; empty outside tenants.
+            agent: The agent that it is for.
+            subject: The key of the user that the supervisor acts for.
+            tenant: The user's tenant; empty without tenants.
             task: Reference to the task that it is part of.
-            consent: Digest of what the person has approved with this very message.
+            consent: Digest of what the user has approved with this message.
         """
         from joserfc import jwt
         from joserfc.jwk import import_key
@@ -86,13 +86,13 @@ class Signer:
 
 
 class ServiceTokens:
-    """Verifies the tokens of our supervisor, each once.
+    """Verifies the tokens of our supervisor, and accepts each once.
 
     Args:
         key: Its public key, as JWK.
         audience: Name of the agent.
         leeway: Seconds that clocks may differ by.
-        used: Those that were used before.
+        used: The record of used tokens.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class ServiceTokens:
 
 
 def key_in(path: Path) -> dict[str, Any]:
-    """The private key of a file, made at the first use; the same for all processes that make it at once.
+    """The private key of a file, created at the first use; processes that create it at once get the same key.
 
     Raises:
         SettingsError: It cannot be read.
@@ -149,7 +149,7 @@ def parsed_key(text: str, where: str) -> dict[str, Any]:
     """A key, as JWK, of a setting or a file.
 
     Raises:
-        SettingsError: It is none for ES256.
+        SettingsError: It is not a key for ES256.
     """
     with contextlib.suppress(ValueError, KeyError, TypeError):
         key = json.loads(text)

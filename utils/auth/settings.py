@@ -1,4 +1,4 @@
-"""Who may call an agent, and how callers are known."""
+"""Who may call an agent, and how callers are authenticated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 
 
 class AuthMode(StrEnum):
-    """How callers are known."""
+    """How callers are authenticated."""
 
     NONE = "none"
     API_KEY = "api-key"
@@ -113,7 +113,7 @@ class AuthSettings(EnvSettings):
 
     @property
     def on(self) -> bool:
-        """Whether callers have to be known."""
+        """Whether callers have to authenticate."""
         return self.mode in (AuthMode.API_KEY, AuthMode.OIDC)
 
     @property
@@ -128,7 +128,7 @@ class AuthSettings(EnvSettings):
 
     @property
     def supervisor_actor(self) -> str:
-        """Who exchanged tokens name as the actor when our supervisor sends them; empty where that is not known."""
+        """The actor that exchanged tokens name when our supervisor sends them; empty if not known."""
         return self.exchange_actor or self.exchange_client_id or ""
 
     def answer_key_or(self, file: Path) -> bytes:

@@ -17,10 +17,10 @@ Jwk = Mapping[str, Any]
 
 
 def check_signature(token: Token, keys: Sequence[Jwk], algorithms: Collection[str]) -> None:
-    """Check that the holder of one of these keys signed the token.
+    """Check that the token was signed with one of these keys.
 
     Raises:
-        AuthRefused: The algorithm is not allowed, the key is not known or not fit, or the signature is wrong.
+        AuthRefused: The algorithm is not allowed, the key is unknown or unsuitable, or the signature is wrong.
     """
     from joserfc import jws
     from joserfc.errors import JoseError, SecurityWarning
@@ -45,7 +45,7 @@ def check_signature(token: Token, keys: Sequence[Jwk], algorithms: Collection[st
 
 
 def _chosen(token: Token, keys: Sequence[Jwk]) -> Jwk:
-    """The key that the token names; one that names none is taken where there is only one."""
+    """The key that the token names; if it names none, the only key there is."""
     found = [key for key in keys if key.get("kid") == token.key_id] if token.key_id else list(keys)
     if len(found) != 1:
         raise AuthRefused(Why.UNKNOWN_KEY)
@@ -53,7 +53,7 @@ def _chosen(token: Token, keys: Sequence[Jwk]) -> Jwk:
 
 
 def _fits(key: Jwk, algorithm: str) -> bool:
-    """Whether a key is one for signatures of this algorithm."""
+    """Whether a key can verify signatures of this algorithm."""
     kind, curve = _FAMILIES.get(algorithm) or _FAMILIES.get(algorithm[:2]) or ("EC", _CURVES.get(algorithm))
     operations = key.get("key_ops")
     return (

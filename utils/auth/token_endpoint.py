@@ -1,4 +1,4 @@
-"""Asks an authorisation server (RFC 6749) by a form: bounded in size and time, without redirects."""
+"""Posts a form to an authorisation server (RFC 6749): bounded in size and time, without redirects."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from utils.net.loopback import is_loopback
 _LARGEST = 65_536
 
 
-async def posted_form(
+async def post_form(
     url: str, form: Mapping[str, str], *, seconds: float, client: tuple[str, str] | None = None
 ) -> tuple[bool, Mapping[str, Any]]:
-    """Whether the server did what was asked, and the JSON object that it answered with.
+    """Post a form; returns whether the request succeeded, and the JSON object of the response.
 
     Args:
         url: The endpoint.
-        form: What is asked.
-        seconds: Longest wait for each part of the answer.
-        client: Name and secret of the client, sent as HTTP Basic; neither where omitted.
+        form: The fields of the request.
+        seconds: Longest wait for each part of the response.
+        client: ID and secret of the client, sent as HTTP Basic; none is sent if omitted.
 
     Raises:
-        Unavailable: The server cannot be reached, or what answers is no authorisation server.
+        Unavailable: The server cannot be reached, or the response is not that of an authorisation server.
     """
     import httpx
 
@@ -34,10 +34,12 @@ async def posted_form(
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     try:
         async with web_client(Bound(_LARGEST), timeout=seconds, trust_env=not is_loopback(url)) as http:
-            answer = await http.post(url, data=form, headers=headers, auth=client or httpx.USE_CLIENT_DEFAULT)
-        told = json.loads(answer.content)
+            response = await http.post(
+                url, data=form, headers=headers, auth=client or httpx.USE_CLIENT_DEFAULT
+            )
+        payload = json.loads(response.content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise Unavailable from error
-    if not isinstance(told, Mapping):
+    if not isinstance(payload, Mapping):
         raise Unavailable
-    return answer.is_success, told
+    return response.is_success, payload

@@ -1,4 +1,4 @@
-"""Takes a signed token apart before anything in it is believed: form, sizes, header. Pure."""
+"""Parses a signed token before anything in it is trusted: format, sizes, header. Pure."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _KEY_ID = re.compile(r"[A-Za-z0-9._~:+=@-]{1,128}")
 _MOST_LEVELS = 8
 _SEGMENTS = 3
 _DANGEROUS = frozenset({"crit", "b64", "jwk", "jku", "x5u", "x5c", "enc", "zip"})
-"""Header parameters that would choose the key, or change what is signed."""
+"""Header parameters by which a token would choose its own key, or change what is signed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A signed token, taken apart and not verified.
+    """A signed token, parsed but not verified.
 
     Attributes:
-        text: The whole token.
-        algorithm: What it says that it is signed with.
-        key_id: Which key it says; empty where it says none.
+        text: The token as sent.
+        algorithm: The `alg` of its header.
+        key_id: The `kid` of its header; empty if it has none.
         type: Its media type in lower case, without `application/`.
-        claims: What it claims.
+        claims: Its claims.
     """
 
     text: str
@@ -62,11 +62,11 @@ def bearer_of(headers: Sequence[str]) -> str:
     return token
 
 
-def taken_apart(text: str) -> Token:
-    """A token in the compact form of signed ones.
+def parse_token(text: str) -> Token:
+    """Parse a signed token in compact serialisation.
 
     Raises:
-        AuthRefused: It has another form, or a header that no token needs.
+        AuthRefused: It has another format, or a header parameter that is not accepted.
     """
     segments = text.split(".")
     if len(segments) != _SEGMENTS or not all(map(_SEGMENT.fullmatch, segments)):

@@ -1,4 +1,4 @@
-"""`UsedTokens`: which service tokens were used, so that each is taken once."""
+"""`UsedTokens`: which service tokens were used, so that each is accepted once."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ _MOST = 100_000
 
 
 class UsedTokens(Protocol):
-    """The ids of the tokens that an agent has taken and that have not ended yet."""
+    """The IDs of the tokens that an agent has accepted and that have not expired yet."""
 
     async def use(self, number: str, until: float, now: float) -> bool:
-        """Note that a token is used.
+        """Record that a token is used.
 
         Args:
-            number: Its id.
-            until: When it ends, in seconds since 1970; it need not be remembered for longer.
-            now: The time now, likewise.
+            number: Its ID.
+            until: When it expires, in seconds since 1970; it need not be recorded for longer.
+            now: The current time, likewise.
 
         Returns:
             Whether it was not used before.
 
         Raises:
-            StorageError: That cannot be stored.
+            StorageError: The record cannot be written.
         """
 
 
 class MemoryUsedTokens:
-    """The tokens that this process has taken."""
+    """The tokens that this process has accepted."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}

@@ -18,7 +18,7 @@ from utils.embeddings.vectors import normalised
 from utils.errors import InvalidRequest, ModelFailure, ModelSlow, SettingsError
 from utils.library_internals import client_of_embeddings, http_client_of
 from utils.net.bounded import MIB, Bound
-from utils.net.web_client import forget_cookies, leads_away
+from utils.net.web_client import disable_cookies, is_cross_origin
 from utils.settings import EmbeddingSettings, EmbeddingsProvider
 from utils.timing import backoff
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
-LED_AWAY = (
+CROSS_ORIGIN_REDIRECT = (
     "The embedding server redirects to another host. The redirect was not followed, because your key and the texts would go there. "
     "If that host is right, set it as the server's address."
 )
@@ -236,7 +236,7 @@ _BUILDERS: dict[EmbeddingsProvider, Callable[[EmbeddingSettings], Embedder]] = {
 def _guarded(settings: EmbeddingSettings, model: str, address: str, client: OpenAIEmbeddings) -> Embedder:
     """An embedder whose client bounds the answer, keeps no cookie, and follows redirects within an origin alone."""
     http = http_client_of(client_of_embeddings(client))
-    forget_cookies(http.cookies.jar)
+    disable_cookies(http.cookies.jar)
     for kind, hooks in Bound(LARGEST_ANSWER).hooks(response=[_stay]).items():
         http.event_hooks[kind].extend(hooks)
     seconds = settings.timeout_seconds
@@ -244,8 +244,10 @@ def _guarded(settings: EmbeddingSettings, model: str, address: str, client: Open
 
 
 async def _stay(response: Any) -> None:
-    if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
-        raise InvalidRequest(LED_AWAY)
+    if response.has_redirect_location and is_cross_origin(
+        str(response.request.url), response.headers["location"]
+    ):
+        raise InvalidRequest(CROSS_ORIGIN_REDIRECT)
 
 
 def _needed(value: Value | None, variable: str, user: str) -> Value:

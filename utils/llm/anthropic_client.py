@@ -18,9 +18,9 @@ from utils.llm.client_options import (
     model_name,
     required,
 )
+from utils.llm.complete_answers import CompleteAnswers
 from utils.llm.provider_client import guard_client
 from utils.llm.request_rate import request_limiter
-from utils.llm.whole_answers import WholeAnswers
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings
 
@@ -32,14 +32,14 @@ _DIRECT: dict[str, Any] = {
         "http://": None,
         "https://": None,
         "all://": None,
-    },  # else the client takes proxies all the same
+    },  # else the client uses proxies nevertheless
     "headers": {"Connection": "close"},
 }
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
-class AnthropicChatModel(WholeAnswers, ChatAnthropic):
-    """`ChatAnthropic` that reaches a server on this machine past a proxy, and reuses no connection of another loop."""
+class AnthropicChatModel(CompleteAnswers, ChatAnthropic):
+    """`ChatAnthropic` that reaches a server on this machine without a proxy, and reuses no connection of another event loop."""
 
     @cached_property
     def _client(self) -> anthropic.Client:

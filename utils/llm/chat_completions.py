@@ -1,10 +1,10 @@
-"""Streamed requests to OpenAI's chat completions without what its client does for types that nobody here reads.
+"""Streamed requests to OpenAI's chat completions, without the client's conversions to its own types.
 
-Where an answer has to fill a schema, LangChain streams it through a helper of the client that raises an error of its own when the
-answer is cut off or filtered; it gets the plain stream instead, whose end is read like every other. A refusal is text in both.
+For an answer that has to conform to a schema, LangChain uses a streaming helper of the client that raises an error of its own if the
+answer is cut off or filtered. It gets the plain stream instead, whose end is handled like any other. In both a refusal becomes text.
 
-The client rewrites each request by the annotations of its types, which changes nothing in a request that LangChain has built,
-and makes objects of each chunk, which LangChain turns into dictionaries again: together a sixth of the processor time of a turn.
+The client transforms each request by its type annotations, which changes nothing in a request that LangChain has built, and makes an
+object of each chunk, which LangChain converts back to a dictionary: together a sixth of the processor time of a turn.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from utils.library_internals import set_beta_completions
+from utils.llm.complete_answers import CompleteAnswers
 from utils.llm.provider_client import guard_client
-from utils.llm.reply.refusal import spoken_chunk
-from utils.llm.whole_answers import WholeAnswers
+from utils.llm.reply.refusal import with_refusal_text
 
 log = structlog.get_logger(__name__)
 
@@ -33,19 +33,19 @@ _OPTIONS = {
     "extra_body": "extra_json",
     "timeout": "timeout",
 }
-"""Arguments of the client that are no part of the request's body, and their names in the options of its `post`."""
+"""Arguments of the client that are not part of the request's body, and their names in the options of its `post`."""
 
 
-class OpenAIChatModel(WholeAnswers, ChatOpenAI):
-    """`ChatOpenAI` that takes no answer for whole that broke off."""
+class OpenAIChatModel(CompleteAnswers, ChatOpenAI):
+    """`ChatOpenAI` that detects answers that broke off."""
 
 
-class AzureChatModel(WholeAnswers, AzureChatOpenAI):
-    """`AzureChatOpenAI` that takes no answer for whole that broke off."""
+class AzureChatModel(CompleteAnswers, AzureChatOpenAI):
+    """`AzureChatOpenAI` that detects answers that broke off."""
 
 
 class ChatCompletions:
-    """The chat completions of a client. Streamed ones come as dictionaries, all others as the client makes them."""
+    """The chat completions of a client. Streamed chunks are dictionaries; other results are the client's own types."""
 
     def __init__(self, client: openai.AsyncOpenAI) -> None:
         self._client = client
@@ -54,10 +54,10 @@ class ChatCompletions:
         return getattr(self._client.chat.completions, name)
 
     async def create(self, **asked: Any) -> Any:
-        """Ask for a completion, with the arguments of the client's own `create`.
+        """Request a completion, with the arguments of the client's own `create`.
 
         Raises:
-            openai.OpenAIError: As the client's own.
+            openai.OpenAIError: As the client's own method.
         """
         if not asked.get("stream"):
             return await self._client.chat.completions.create(**asked)
@@ -67,16 +67,16 @@ class ChatCompletions:
             body={name: value for name, value in asked.items() if name not in _OPTIONS},
             options=_options(asked),
             stream=True,
-            stream_cls=EndedStream,
+            stream_cls=DoneTrackingStream,
         )
-        return SpokenStream(chunks)
+        return NormalisedStream(chunks)
 
     @asynccontextmanager
     async def stream(self, **asked: Any) -> AsyncIterator[Any]:
-        """Stream a completion, with the arguments of the client's own `stream`; one for a schema as JSON comes as it is.
+        """Stream a completion, with the arguments of the client's own `stream`; for a JSON schema, as the plain stream.
 
         Raises:
-            openai.OpenAIError: As the client's own.
+            openai.OpenAIError: As the client's own method.
         """
         if isinstance(asked.get("response_format"), Mapping):
             opened: Any = await self.create(stream=True, **asked)
@@ -86,11 +86,11 @@ class ChatCompletions:
             yield chunks
 
 
-class EndedStream(openai.AsyncStream[object]):
-    """The client's stream, which takes `[DONE]` away and ends the same way without it.
+class DoneTrackingStream(openai.AsyncStream[object]):
+    """The client's stream, which hides whether it ended with `[DONE]`.
 
     Attributes:
-        done: Whether `[DONE]` came.
+        done: Whether `[DONE]` was received.
     """
 
     done = False
@@ -101,10 +101,10 @@ class EndedStream(openai.AsyncStream[object]):
             yield event
 
 
-class SpokenStream:
-    """The chunks of a stream, a refusal in its own field as text, the finish reason added where `[DONE]` came without one."""
+class NormalisedStream:
+    """The chunks of a stream, with a refusal as text, and a finish reason added if `[DONE]` came without one."""
 
-    def __init__(self, chunks: EndedStream) -> None:
+    def __init__(self, chunks: DoneTrackingStream) -> None:
         self._chunks = chunks
 
     async def __aenter__(self) -> Self:
@@ -119,15 +119,15 @@ class SpokenStream:
         async for chunk in self._chunks:
             if isinstance(chunk, dict):
                 reasoned = reasoned or _has_reason(chunk)
-                chunk, refused = spoken_chunk(chunk, refused=refused)  # noqa: PLW2901 - most stay what they are
+                chunk, refused = with_refusal_text(chunk, refused=refused)  # noqa: PLW2901 - most are not changed
             yield chunk
-        if self._chunks.done and reasoned is False:  # as servers do that know no finish reason
+        if self._chunks.done and reasoned is False:  # some servers send no finish reason
             log.info("model.no_finish_reason")
             yield {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
 def with_plain_streams(model: Model) -> Model:
-    """The model, which streams chat completions through `ChatCompletions`, on a guarded client."""
+    """Make a model stream chat completions through `ChatCompletions`, on a guarded client."""
     guard_client(model.root_async_client)
     model.async_client = plain = ChatCompletions(model.root_async_client)
     set_beta_completions(model.root_async_client, plain)

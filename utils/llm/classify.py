@@ -1,8 +1,8 @@
 """Maps exceptions of model providers to the types of `utils.errors`.
 
-The only room that reads a provider's error text, with `setup_errors.py`. Each of `MARKERS` belongs to one
-provider; the first marker that matches decides. The messages are written here and safe to show. The provider's exception is the failure's
-`__cause__`, for the log.
+With `setup_errors.py`, the only module that reads a provider's error text. Each of `MARKERS` belongs to one provider; the first
+marker that matches decides. The messages are written here and safe to show. The provider's exception is the failure's `__cause__`,
+for the log.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ ERROR_IN_ANSWER = "openai.error-in-answer"
 
 _UNREADABLE_GOOGLE = "google.genai.errors.UnknownApiResponseError"
 _PICTURE = re.compile(r"^(responseerror\(code=['\"])?(\w{1,80}_image|image_\w)\w*\b")
-"""OpenAI's codes for a picture that it cannot process: invalid_image, image_parse_error, unsupported_image_media_type and others."""
+"""OpenAI's codes for an image that it cannot process: invalid_image, image_parse_error, unsupported_image_media_type and others."""
 _SETTING = re.compile(
     r"un(known|supported|recognized) (parameter|request argument)|invalid schema|max_(completion_|output_)?tokens"
 )
-"""A refusal of what every request has, whatever the conversation: of a parameter, or of a tool's schema."""
+"""A refusal of a parameter or a tool's schema, which every request has, whatever the conversation."""
 _PAGE = re.compile(r"raw response: \s*<(!doctype )?html")
 
 
@@ -167,7 +167,7 @@ MARKERS: tuple[Marker, ...] = (
         text="no 'output' key found in the response from the bedrock",
         raised="builtins.ValueError",
     ),
-    # LangChain raises what an event of a Responses stream says: "code: message", or the error of a failed response.
+    # LangChain raises the error event of a Responses stream as "code: message", or the error of a failed response.
     *(
         Marker(
             f"responses stream {code}",
@@ -249,7 +249,7 @@ MARKERS: tuple[Marker, ...] = (
         REFUSED,
         raised="langchain_google_genai._common.GoogleGenerativeAIError",
     ),
-    # The HTTP client below, where a provider's client lets its errors through.
+    # Errors of the underlying HTTP client that a provider's client does not translate.
     Marker("http timed out", ModelSlow, SLOW, raised="httpx.TimeoutException"),
     Marker("http 2 timed out", ModelSlow, SLOW, raised="httpx2.TimeoutException"),
     Marker("http cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectError"),
@@ -281,14 +281,14 @@ _FOREIGN = (
     "httpx2.",
 )
 _WRAPPING = ("langchain_google_genai.",)
-"""Clients whose exceptions have no status or body: their cause has."""
+"""Clients whose exceptions have no status or body, but their cause has."""
 
 
 def classify(error: BaseException) -> ModelFailure | None:
     """The failure for an exception of a model call, with the exception as its `__cause__`.
 
     Returns:
-        A failure with a message that is safe to show; the error itself, or what caused it, if it is one already; `None` for
+        A failure with a message that is safe to show; the error itself, or its cause, if it is a failure already; `None` for
         exceptions that do not come from a provider's client.
     """
     if (own := _own(error)) is not None:
@@ -305,7 +305,7 @@ def _known(facts: Facts) -> ModelFailure | None:
 
 
 def _own(error: BaseException | None) -> ModelFailure | None:
-    """The failure that an exception is or was made of: clients wrap what is raised within their requests."""
+    """The failure that an exception is, or that caused it: clients wrap exceptions that are raised within their requests."""
     while error is not None and not isinstance(error, ModelFailure):
         error = error.__cause__
     return error
@@ -317,7 +317,7 @@ def matching_marker(facts: Facts) -> Marker | None:
 
 
 def _applies(marker: Marker, facts: Facts) -> bool:
-    """Whether a marker applies. One without a class applies only to exceptions of providers, whatever another error's text."""
+    """Whether a marker applies. One without a class applies to exceptions of providers only."""
     return marker.raised is not None or any(name.startswith(_FOREIGN) for name in facts.classes)
 
 

@@ -1,4 +1,4 @@
-"""What the clients of all providers are made with: required settings, addresses and time-outs."""
+"""Options of the clients of all providers: required settings, addresses and time-outs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ CONNECT_SECONDS = 10.0
 """Connect timeout; a provider that takes longer counts as down."""
 
 KEYLESS = SecretStr("none")
-"""Sent to OpenAI-compatible servers when no key is set: the client requires one, these servers do not."""
+"""Sent to OpenAI-compatible servers if no key is set: the client requires one, these servers do not."""
 
 CLIENT_MARGIN_SECONDS = 0.5
-"""How much longer than the settings allow a client waits."""
+"""How much longer a client waits than the settings allow."""
 
 
 def longest_silence(settings: LLMSettings) -> float:
-    """Seconds after which a client gives up by itself: later than `ModelCall`, which tells both limits apart."""
+    """Read time-out of a client in seconds: longer than the limits of `ModelCall`, which reports which of them was exceeded."""
     return max(settings.timeout_seconds, settings.stream_timeout_seconds) + CLIENT_MARGIN_SECONDS
 
 
@@ -52,10 +52,10 @@ def required(value: T | None, variable: str, settings: LLMSettings) -> T:
 
 
 def address(url: str | None, variable: str) -> str | None:
-    """The address of a server.
+    """The address of a server, validated.
 
     Raises:
-        SettingsError: It is none.
+        SettingsError: It is not an HTTP address.
     """
     try:
         return http_address(url)
@@ -71,7 +71,7 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def effort_of(settings: LLMSettings, known: Sequence[str], whose: str) -> Any:
-    """`LLM_REASONING_EFFORT` where the provider knows it; `None` if it is unset.
+    """`LLM_REASONING_EFFORT` if the provider knows it; `None` if it is unset.
 
     Raises:
         SettingsError: The provider has no such effort.
@@ -85,13 +85,13 @@ def effort_of(settings: LLMSettings, known: Sequence[str], whose: str) -> Any:
 
 
 def extra_headers(settings: LLMSettings) -> dict[str, str] | None:
-    """`LLM_EXTRA_HEADERS`; `None` where there are none."""
+    """`LLM_EXTRA_HEADERS`; `None` if unset."""
     secret = settings.extra_headers
     return header_fields(secret.get_secret_value()) if secret else None
 
 
 def extra_body(settings: LLMSettings) -> dict[str, Any] | None:
-    """`LLM_EXTRA_BODY`; `None` where there is none."""
+    """`LLM_EXTRA_BODY`; `None` if unset."""
     return json_object(settings.extra_body) or None
 
 
@@ -101,10 +101,10 @@ def optional_module(name: str, requirement: str, settings: LLMSettings) -> Modul
     Args:
         name: Name of the module.
         requirement: What to install.
-        settings: Whose provider needs it.
+        settings: The settings with the provider that needs it.
 
     Raises:
-        SettingsError: It is not installed; says with which command it will be.
+        SettingsError: It is not installed; names the command that installs it.
     """
     try:
         return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""The client of OpenAI-compatible servers: `ChatOpenAI`, lenient about what such servers send differently.
+"""The client of OpenAI-compatible servers: `ChatOpenAI`, tolerant of the deviations of such servers.
 
 `ChatOpenAI` drops `reasoning_content`, and loses tool calls without an index or with arguments that are not text.
 """
@@ -15,14 +15,14 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 
+from utils.llm.complete_answers import CompleteAnswers
 from utils.llm.reply.thoughts import REASONING_FIELDS
-from utils.llm.whole_answers import WholeAnswers
 
-# `ChatOpenAI` serialises each chunk with warnings that quote it, where a field has another type than OpenAI's.
+# `ChatOpenAI` serialises each chunk; for a field of another type than OpenAI's, that warns with a quote of the chunk.
 warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
 
 
-class CompatibleChatModel(WholeAnswers, ChatOpenAI):
+class CompatibleChatModel(CompleteAnswers, ChatOpenAI):
     """`ChatOpenAI` for servers that are compatible with it in most ways."""
 
     def _convert_chunk_to_generation_chunk(
@@ -55,7 +55,7 @@ def _first(choices: Any) -> dict[str, Any]:
 
 
 def _mended(delta: Any) -> dict[str, Any]:
-    """A delta whose content is text and whose calls have an index and arguments in text."""
+    """A delta whose content is text and whose calls have an index and arguments as text."""
     mended = dict(delta) if isinstance(delta, Mapping) else {}
     if isinstance(mended.get("content"), list):  # Mistral's reasoning models
         blocks = [block for block in mended["content"] if isinstance(block, Mapping)]

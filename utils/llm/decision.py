@@ -1,7 +1,7 @@
-"""Asks a model for one decision in a fixed form.
+"""Requests one decision from a model in a fixed form.
 
-The form is offered as the only tool and the model is made to call it. A model or server that cannot be made to is asked
-once more without that; an answer that is JSON in plain text is read too, since small models write their calls as text.
+The form is offered as the only tool, and a call is required. If the model or server does not support that, the request is
+repeated without the requirement. JSON in plain text is accepted too, since small models write their calls as text.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 class Decision(NamedTuple, Generic[Form]):
-    """What a model decided.
+    """A model's decision.
 
     Attributes:
-        value: The decision; `None` where the answer has another form.
-        answer: The model's message, which holds its usage.
+        value: The decision; `None` if the answer has another form.
+        answer: The model's message, with its usage.
     """
 
     value: Form | None
@@ -39,9 +39,9 @@ async def decide(model: BaseChatModel, messages: Sequence[BaseMessage], form: ty
     """Ask a model to fill in a form.
 
     Args:
-        model: Who is asked.
+        model: The model.
         messages: The question. It should describe the form in words too, for models that answer in text.
-        form: The form; its title is the name of the tool, its docstring what the tool is for.
+        form: The form; its title becomes the name of the tool, its docstring the description.
 
     Raises:
         ModelFailure: The provider refused the request or cannot be reached.
@@ -66,10 +66,10 @@ async def decide(model: BaseChatModel, messages: Sequence[BaseMessage], form: ty
 
 
 def _bindings(model: BaseChatModel, form: type[BaseModel]) -> Iterator[Any]:
-    """The model with the form as its tool: it must call it, or, where the client knows no such thing, it may."""
+    """The model with the form as its tool: first with a required call, if the client supports that, then with an optional one."""
     try:
         yield model.bind_tools([form], tool_choice="any")
-    except ValueError:  # a client that knows that its model cannot be made to
+    except ValueError:  # the client knows that its model does not support it
         log.debug("model.choice_unsupported")
     yield model.bind_tools([form])
 
@@ -93,5 +93,5 @@ def _read(answer: AIMessage, form: type[Form]) -> Form | None:
 
 
 def _object_in(text: str) -> str:
-    """The JSON object in a text, with whatever stands around it left out."""
+    """The JSON object in a text, without the text around it."""
     return text[text.find("{") : text.rfind("}") + 1]

@@ -1,8 +1,8 @@
 """The offline chat model, without a key or a download: routes requests to tools and quotes their results.
 
 It is deterministic and not a language model: from the messages alone it decides which bound tool a
-request belongs to (by embeddings of the tool's examples), reads the arguments out of the words, and
-answers with extracts, tables and fields of the results. What it cannot do it says.
+request belongs to (by embeddings of the tool's examples), extracts the arguments from the text, and
+answers with extracts, tables and fields of the results. If it cannot do something, it says so.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class EmbeddedChatModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools. Their `metadata["examples"]` are what requests are routed by."""
+        """Bind tools. Requests are routed by their `metadata["examples"]`."""
         return self.bind(tools=[payload(tool) for tool in tools], tool_choice=tool_choice, **kwargs)
 
     def _generate(
@@ -158,14 +158,14 @@ def _chunk(message: AIMessageChunk) -> ChatGenerationChunk:
 
 
 def _metadata(decided: Reply, *, streamed: bool = False) -> dict[str, Any]:
-    """What is said of an answer besides its text; the chunk with the text of a question is marked already."""
+    """Metadata of an answer. In a stream, the chunk with the text of a question has been marked already."""
     finish = "tool_calls" if decided.calls else "stop"
     marks = ASKS_USER.entry(True) if decided.asks and not streamed else {}
     return {"model_name": MODEL_NAME, "finish_reason": finish, **marks}
 
 
 def _usage(decided: Reply, messages: Sequence[BaseMessage]) -> UsageMetadata:
-    """An estimate from the length of the texts: nothing is billed here, but budgets and reports want a number."""
+    """An estimate from the length of the texts: nothing is billed here, but budgets and reports need a number."""
     read = sum(len(message_text(message)) for message in messages)
     written = len(decided.text) + sum(len(call.name) + len(str(call.arguments)) for call in decided.calls)
     spent = [-(-characters // CHARACTERS_PER_TOKEN) for characters in (read, written)]

@@ -52,7 +52,7 @@ def create_chat_model(
 
     Args:
         settings: Provider, model, credentials and limits.
-        embedder_factory: Gives the embedded model its embeddings; called for that provider only.
+        embedder_factory: Creates the embeddings of the embedded model; called for that provider only.
 
     Raises:
         SettingsError: A setting is missing or wrong; names the variable.
@@ -69,12 +69,12 @@ def create_chat_model(
 
 @asynccontextmanager
 async def kept_connections(model: BaseChatModel) -> AsyncIterator[BaseChatModel]:
-    """Keep connections to a model's server on this machine open between calls within this block.
+    """Keep connections to a model's server on this machine open between the calls of this block.
 
-    Whoever enters it closes them, in the event loop that made them.
+    They are closed at the end of the block, in the event loop that opened them.
     """
     client = getattr(model, "http_async_client", None)
-    if client is None:  # the server is elsewhere, and the provider's own client keeps what it likes
+    if client is None:  # the server is elsewhere, and the provider's client manages its connections
         yield model
         return
     del client.headers["Connection"]
@@ -91,7 +91,7 @@ def fallback_of(llm: LLMSettings, recovery: RecoverySettings) -> LLMSettings | N
 
 
 def takes_temperature(settings: LLMSettings) -> bool:
-    """Whether a model of OpenAI takes a temperature: reasoning models refuse every request that has one."""
+    """Whether a model of OpenAI accepts a temperature: reasoning models refuse every request with one."""
     effort = settings.reasoning_effort
     reasons = _REASONING_MODEL.match(settings.model or "") is not None
     return effort == "none" or (effort is None and not reasons)
@@ -147,7 +147,7 @@ def _openai(settings: LLMSettings) -> BaseChatModel:
 
 
 def _responses_options(settings: LLMSettings) -> dict[str, Any]:
-    """With an effort the Responses API is used, as OpenAI advises: the reasoning goes back to the model, encrypted."""
+    """With a reasoning effort the Responses API is used, as OpenAI advises: the encrypted reasoning is sent back to the model."""
     if settings.reasoning_effort is None:
         return {}
     shown = {"summary": "auto"} if settings.show_reasoning else {}
@@ -202,7 +202,7 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
     from utils.llm.web_page import refuse_web_pages_of_amazon
 
     endpoint = address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
-    config = Config(  # the client's own time-out takes whole seconds only
+    config = Config(  # the time-out parameter of `ChatBedrockConverse` accepts integers only
         connect_timeout=CONNECT_SECONDS,
         read_timeout=longest_silence(settings),
         retries={"total_max_attempts": 1},  # retries are made, counted and shown by `ModelRecovery` alone
@@ -303,5 +303,5 @@ def _direct_clients() -> dict[str, Any]:
         "http_client": openai.DefaultHttpxClient(**plain),
         "http_async_client": openai.DefaultAsyncHttpxClient(**plain),
         "openai_proxy": "",
-        "http_socket_options": (),  # else it warns that a proxy would be passed by, as is meant
+        "http_socket_options": (),  # else it warns that proxies are bypassed, which is intended
     }

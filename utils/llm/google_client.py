@@ -18,16 +18,16 @@ from utils.llm.client_options import (
     model_name,
     required,
 )
+from utils.llm.complete_answers import CompleteAnswers
 from utils.llm.provider_client import guard_http
 from utils.llm.request_rate import request_limiter
-from utils.llm.whole_answers import WholeAnswers
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings, ModelProvider
 
 _EFFORTS = ("minimal", "low", "medium", "high")
 
 
-class GeminiChatModel(WholeAnswers, ChatGoogleGenerativeAI):
+class GeminiChatModel(CompleteAnswers, ChatGoogleGenerativeAI):
     """`ChatGoogleGenerativeAI` with further fields in each request."""
 
     extra_body: dict[str, Any] | None = None
@@ -57,7 +57,7 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
         options["client_args"] = {"trust_env": False, "headers": {"Connection": "close"}}
     model = GeminiChatModel(
         model=model_name(settings),
-        temperature=settings.temperature,  # also where it is unset: the client has a default of its own
+        temperature=settings.temperature,  # also if it is unset: the client has a default of its own
         timeout=longest_silence(settings),
         rate_limiter=request_limiter(settings),
         max_retries=1,  # a single attempt: retries are made, counted and shown by `ModelRecovery` alone
@@ -65,10 +65,10 @@ def google_model(settings: LLMSettings) -> ChatGoogleGenerativeAI:
         **options,
     )
     client: Any = model.client
-    http = client._api_client._async_httpx_client  # noqa: SLF001 - it shows its HTTP client in no other way
+    http = client._api_client._async_httpx_client  # noqa: SLF001 - its HTTP client is not public
     if (
         http is not None
-    ):  # it has none where it talks to Vertex AI by the client of Google's own authentication
+    ):  # it has none if it reaches Vertex AI through the client of Google's authentication library
         guard_http(http)
     return model
 

@@ -1,4 +1,4 @@
-"""Which files a model reads, by its profile. Pure."""
+"""Which files a model accepts, by its profile. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""The types of pictures that all providers with pictures take."""
+"""The image types that all providers with image input accept."""
 
 
 def file_types(model: BaseChatModel) -> tuple[str, ...]:
-    """Media types of the files that a model takes, by LangChain's profile of it; none for an unknown model.
+    """Media types of the files that a model accepts, by LangChain's profile of it; none for an unknown model.
 
-    A picture that a model does not take is refused by its server in every request of the conversation from then on.
+    If a conversation contains an image that the model does not accept, its server refuses every further request.
     """
     profile: Mapping[str, Any] = getattr(model, "profile", None) or {}
     pictures = IMAGES if profile.get("image_inputs") else ()

@@ -41,7 +41,7 @@ class Marker:
         text: Part of the provider's message, in lower case.
         code: The provider's code, in lower case.
         status: HTTP status.
-        pattern: What the provider's message says, in lower case.
+        pattern: Pattern of the provider's message, in lower case.
         raised: `module.Class` of the exception or one of its bases.
     """
 

@@ -1,4 +1,4 @@
-"""Asks a model for one tool call, to see that it is reached, that the key works, that it exists and that it calls tools."""
+"""Requests one tool call from a model, to check that it can be reached, that the key is valid, and that it exists and calls tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 SMALLEST = 8_192
-"""Window in which every agent works."""
+"""The smallest window in which every agent works."""
 
 _TOOL = {
     "type": "function",
@@ -48,15 +48,15 @@ class CallForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """What came of it.
+    """The result of a check.
 
     Attributes:
         model: The model in a few words.
-        problem: What is wrong and what to do about it; empty where it answered.
-        late: Whether it did not answer in the time that it was given here, which slow models do not.
+        problem: What is wrong and what to do about it; empty if it answered.
+        late: Whether it did not answer within the time of the check, as slow models may not.
         form: How it calls a tool.
-        streams: Whether its answer came in pieces.
-        window: Its window, where its server says it.
+        streams: Whether its answer came in several chunks.
+        window: Its window, if its server reports it.
     """
 
     model: str
@@ -68,7 +68,7 @@ class ModelCheck:
 
     @property
     def found(self) -> str:
-        """What was seen, in a sentence."""
+        """The result in a sentence."""
         if self.problem:
             return f"{self.model}: {self.problem}"
         if self.form is CallForm.NONE:
@@ -78,14 +78,14 @@ class ModelCheck:
             if self.form is CallForm.NATIVE
             else "writes tool calls as text, which is understood"
         )
-        said = [f"answers, {calls}", "streams" if self.streams else "sends its answer in one piece"]
+        found = [f"answers, {calls}", "streams" if self.streams else "sends its answer in one piece"]
         if self.window:
-            said.append(f"has a window of {self.window.tokens:,} tokens")
-        return f"{self.model} {', '.join(said)}"
+            found.append(f"has a window of {self.window.tokens:,} tokens")
+        return f"{self.model} {', '.join(found)}"
 
     @property
     def small(self) -> str:
-        """What to do about a window that is too small; empty where it is large enough or unknown."""
+        """What to do about a window that is too small; empty if it is large enough or unknown."""
         if self.window is None or self.window.tokens >= SMALLEST:
             return ""
         return f"The window of {self.model} is {self.window.tokens:,} tokens, and agents need {SMALLEST:,}: {self.window.larger}."
@@ -97,7 +97,7 @@ class ModelCheck:
 
 
 async def check_model(settings: LLMSettings, seconds: float) -> ModelCheck:
-    """Ask a model for one tool call.
+    """Request one tool call from a model.
 
     Args:
         settings: Provider, model and credentials.
@@ -107,10 +107,10 @@ async def check_model(settings: LLMSettings, seconds: float) -> ModelCheck:
         SettingsError: A setting is missing or wrong.
     """
     name = describe_model(settings)
-    asked = asyncio.create_task(_asked(settings, seconds))
+    request = asyncio.create_task(_ask(settings, seconds))
     window = await server_window(settings)
     try:
-        answer, pieces = await asked
+        answer, chunks = await request
     except TimeoutError:
         problem = f"no answer within {seconds:g} seconds. It may load or be slow: LLM_TIMEOUT_SECONDS is how long it may take."
         return ModelCheck(name, problem, late=True, window=window)
@@ -119,17 +119,17 @@ async def check_model(settings: LLMSettings, seconds: float) -> ModelCheck:
         if failure is None:
             raise
         return ModelCheck(name, failure.message, window=window)
-    return ModelCheck(name, form=_form(answer), streams=pieces > 1, window=window)
+    return ModelCheck(name, form=_form(answer), streams=chunks > 1, window=window)
 
 
-async def _asked(settings: LLMSettings, seconds: float) -> tuple[AIMessage | None, int]:
+async def _ask(settings: LLMSettings, seconds: float) -> tuple[AIMessage | None, int]:
     model = create_chat_model(settings)
-    pieces, whole = 0, None
+    chunks, message = 0, None
     async with asyncio.timeout(seconds):
         async for chunk in model.bind_tools([_TOOL]).astream(_QUESTION):
-            pieces += bool(chunk.content or getattr(chunk, "tool_call_chunks", None))
-            whole = chunk if whole is None else whole + chunk  # type: ignore[assignment]
-    return whole, pieces
+            chunks += bool(chunk.content or getattr(chunk, "tool_call_chunks", None))
+            message = chunk if message is None else message + chunk  # type: ignore[assignment]
+    return message, chunks
 
 
 def _form(answer: Any) -> CallForm:

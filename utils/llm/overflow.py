@@ -1,7 +1,7 @@
-"""How providers and servers say that a request is too long for the model's window, and which limit they name. Pure.
+"""How providers and servers word that a request exceeds the model's window, and which limit they name. Pure.
 
-Each pattern is the part of a sentence that says so, not a word that another refusal may mention as well. All of them
-are matched against lower-case text.
+Each pattern matches the part of a sentence that says so, not a word that another refusal may contain as well. All of
+them are matched against lower-case text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class Overflow(NamedTuple):
     """One sentence of one provider.
 
     Attributes:
-        name: Whose it is; also the id of its test.
-        pattern: What it says.
+        name: The provider and the sentence; also the ID of its test.
+        pattern: The sentence's pattern.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What holds for the HTTP client that a provider's package made: one client asks the model for everybody who is served."""
+"""Guards the HTTP client that a provider's package created. One client sends the requests of all users."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from utils.errors import InvalidRequest
 from utils.library_internals import http_client_of
 from utils.llm.answer_bound import bound_answers
 from utils.llm.web_page import refuse_web_pages
-from utils.net.web_client import forget_cookies, leads_away
+from utils.net.web_client import disable_cookies, is_cross_origin
 
-LED_AWAY = (
+CROSS_ORIGIN_REDIRECT = (
     "The model server redirects to another host. The redirect was not followed, because your key and the conversation would go "
     "there. If that host is right, set it as the model's address. Otherwise check whether a gateway or proxy asks for a login."
 )
 
 
 def guard_client(client: Any) -> None:
-    """Let the asynchronous client of OpenAI or Anthropic take no web page for an answer, and guard its HTTP client."""
+    """Make the asynchronous client of OpenAI or Anthropic refuse web pages, and guard its HTTP client."""
     refuse_web_pages(client)
     guard_http(http_client_of(client))
 
 
 def guard_http(http: Any) -> None:
-    """Let an asynchronous client of httpx or httpx2 take answers up to a size, keep no cookie, and follow redirects within an origin alone.
+    """Make an asynchronous client of httpx or httpx2 limit responses, keep no cookies, and follow redirects only within an origin.
 
-    Keys of models stand in headers of many names, which both send along to any other origin.
+    API keys are sent in headers of many names, which both libraries would send to other origins too.
     """
     bound_answers(http)
-    forget_cookies(http.cookies.jar)
+    disable_cookies(http.cookies.jar)
     hooks = http.event_hooks["response"]
-    if _stay not in hooks:  # LangChain gives several clients one HTTP client
-        hooks.append(_stay)
+    if _refuse_cross_origin not in hooks:  # LangChain shares one HTTP client among several clients
+        hooks.append(_refuse_cross_origin)
 
 
-async def _stay(response: Any) -> None:
-    if response.has_redirect_location and leads_away(str(response.request.url), response.headers["location"]):
-        raise InvalidRequest(LED_AWAY)
+async def _refuse_cross_origin(response: Any) -> None:
+    if response.has_redirect_location and is_cross_origin(
+        str(response.request.url), response.headers["location"]
+    ):
+        raise InvalidRequest(CROSS_ORIGIN_REDIRECT)

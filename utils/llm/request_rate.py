@@ -16,7 +16,7 @@ _LOOK_SECONDS = 0.05
 def request_limiter(settings: LLMSettings) -> InMemoryRateLimiter | None:
     """The limiter of these settings; `None` without a limit.
 
-    The models of a process share one, since they share a key: the chat model, the one for summaries, the one in reserve.
+    The models of a process share one, since they share a key: the chat model, the model for summaries, the fallback model.
     """
     if settings.requests_per_minute is None:
         return None

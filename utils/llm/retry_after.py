@@ -1,4 +1,4 @@
-"""How long a provider asks to wait: read from its refusal, and told to a user. Pure."""
+"""How long a provider asks to wait: parsed from its refusal, and worded for a user. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 _WAIT = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)(ms|s)\b")
 
 _MOMENT = 60.0
-"""Seconds of which nothing more is said than that it is a moment."""
+"""Waits up to this many seconds are not specified: they are a moment."""
 
 _MANY_MINUTES = 120 * 60.0
-"""Seconds up to which minutes are told, and hours above."""
+"""Waits up to this many seconds are given in minutes, longer ones in hours."""
 
 
 def retry_after(headers: object, text: str) -> float | None:
-    """Seconds that a refusal asks to wait, in its header or else in its text; `None` where it does not say."""
+    """Seconds that a refusal asks to wait, from its header or else its text; `None` if it does not say."""
     value = headers.get("retry-after") if isinstance(headers, Mapping) else None
     try:
         return float(str(value))
@@ -28,7 +28,7 @@ def retry_after(headers: object, text: str) -> float | None:
 
 
 def in_words(seconds: float | None) -> str:
-    """A wait in words, rounded up, so that who tries again then is not refused once more; empty where it is but a moment."""
+    """A wait in words, rounded up, so that a retry after it is not refused again; empty if it is only a moment."""
     if seconds is None or not math.isfinite(seconds) or seconds <= _MOMENT:
         return ""
     if seconds <= _MANY_MINUTES:

@@ -32,7 +32,7 @@ class ServerWindow(NamedTuple):
 
 
 async def server_window(settings: LLMSettings) -> ServerWindow | None:
-    """What the server at `OPENAI_BASE_URL` says of its window; `None` where it does not answer or does not say."""
+    """The window that the server at `OPENAI_BASE_URL` reports; `None` if it does not respond or does not report one."""
     url, model = settings.openai_base_url, settings.model
     if settings.provider is not ModelProvider.OPENAI_COMPATIBLE or url is None or model is None:
         return None
@@ -44,12 +44,12 @@ async def server_window(settings: LLMSettings) -> ServerWindow | None:
         base = url.rstrip("/").removesuffix("/v1")
         try:
             async with asyncio.timeout(ASK_SECONDS):
-                return await _asked(http, url.rstrip("/"), base, model)
+                return await _query(http, url.rstrip("/"), base, model)
         except TimeoutError:
             return None
 
 
-async def _asked(http: httpx.AsyncClient, api: str, base: str, model: str) -> ServerWindow | None:
+async def _query(http: httpx.AsyncClient, api: str, base: str, model: str) -> ServerWindow | None:
     listed, shown, props, studio = await asyncio.gather(
         _json(http, "GET", f"{api}/models"),
         _json(http, "POST", f"{base}/api/show", {"model": model}),
@@ -73,7 +73,7 @@ async def _asked(http: httpx.AsyncClient, api: str, base: str, model: str) -> Se
 async def _ollama(
     http: httpx.AsyncClient, base: str, model: str, shown: Mapping[str, Any]
 ) -> ServerWindow | None:
-    """The window of a loaded model, else the one that its Modelfile sets, else Ollama's own; at most what it learnt."""
+    """The window of a loaded model, else that of its Modelfile, else Ollama's default; at most the one it was trained with."""
     running = await _json(http, "GET", f"{base}/api/ps")
     loaded = _of(_named({"data": running.get("models")}, model), "context_length")
     written = _NUM_CTX.search(str(shown.get("parameters") or ""))

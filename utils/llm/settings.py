@@ -1,4 +1,4 @@
-"""Settings of how a model is asked: before it is used, and for tool calls."""
+"""Settings of the check of a model at start, and of tool calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ModelCheckSettings(EnvSettings):
 
 
 class ToolCalls(StrEnum):
-    """How a model is asked for tool calls."""
+    """How tool calls are requested from a model."""
 
     NATIVE = "native"
     JSON = "json"

@@ -1,6 +1,6 @@
-"""Errors of a server, a model or an account that is set up in a way that cannot work, with what to change. Pure.
+"""Errors of a misconfigured server, model or account, with what to change. Pure.
 
-Rows for `classify.py`. A retry does not help against any of them.
+Markers for `classify.py`. A retry helps against none of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Refuses a web page that comes in place of a model's answer, as from a gateway that wants a login, or from a wrong address.
+"""Refuses a web page in place of a model's answer, as from a gateway that requires a login, or from a wrong address.
 
-Such a page has status 200, and the clients of the providers find nothing in it, or fail over it each in its own way.
+Such a page has status 200; the clients of the providers find no answer in it, or fail in different ways.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _SUCCESS = range(200, 300)
 
 
 def refuse_web_pages(client: Any) -> None:
-    """Let the asynchronous client of OpenAI or Anthropic refuse web pages."""
+    """Make the asynchronous client of OpenAI or Anthropic refuse web pages."""
     hooks = http_client_of(client).event_hooks
-    if _refuse_page not in hooks["response"]:  # LangChain gives several clients one HTTP client
+    if _refuse_page not in hooks["response"]:  # LangChain shares one HTTP client among several clients
         hooks["response"].append(_refuse_page)
 
 
 def refuse_web_pages_of_amazon(client: Any) -> None:
-    """Let a client of boto refuse web pages."""
+    """Make a client of boto refuse web pages."""
     client.meta.events.register("before-parse", _refuse_parsed_page)
 
 
@@ -38,16 +38,16 @@ def _refuse_parsed_page(*, response_dict: Any, **_: Any) -> None:
     try:
         _check(response_dict["status_code"], response_dict["headers"].get("content-type", ""))
     except InvalidRequest:
-        if hasattr(response_dict["body"], "close"):  # of a stream, which nobody will read
+        if hasattr(response_dict["body"], "close"):  # a stream, which will not be read
             response_dict["body"].close()
         raise
 
 
 def _check(status: int, content_type: str) -> None:
-    """Look at the head of an answer.
+    """Check the status and content type of a response.
 
     Raises:
-        InvalidRequest: It is a web page of status 200. A page with an error's status is read by its status.
+        InvalidRequest: It is a web page with status 200. A page with an error status is handled by its status.
     """
     if status in _SUCCESS and content_type.lower().startswith(_PAGES):
         raise InvalidRequest(WEB_PAGE)

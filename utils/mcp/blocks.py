@@ -21,7 +21,7 @@ NO_REASON = "no reason given"
 
 
 def blocks_of(result: types.CallToolResult) -> list[dict[str, Any]]:
-    """One text block for each block: texts unchanged, anything else as a short description."""
+    """One text block for each block: text unchanged, anything else as a short description."""
     texts = _texts(result)
     if len(texts) > MOST_BLOCKS:
         texts[MOST_BLOCKS - 1 :] = ["\n".join(texts[MOST_BLOCKS - 1 :])]
@@ -36,7 +36,7 @@ def text_of(result: types.CallToolResult) -> str:
 
 
 def _texts(result: types.CallToolResult) -> list[str]:
-    """The text of each block; where they say nothing, the structured content, of which MCP asks no text beside it."""
+    """The text of each block; if all are empty, the structured content, since MCP does not require text beside it."""
     texts = [_text(block) for block in result.content]
     if result.structuredContent and not any(text.strip() for text in texts):
         return [json.dumps(result.structuredContent, ensure_ascii=False)]

@@ -33,18 +33,18 @@ START_SECONDS = 30.0
 """Timeout of the initialization of a session and of its list of tools."""
 PING_SECONDS = 30.0
 LISTING_SECONDS = 1.0
-"""Between two listings of a server's tools."""
+"""Shortest time between two listings of a server's tools."""
 _STOP_SECONDS = 5.0
 _ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
 _LOST = "was lost during the call"
 _LOST_WITH = frozenset({None, 400, 401})
-"""What a ping fails with when the session is lost: no answer, or what many servers say of a session they do not know."""
+"""Statuses of a ping that mean a lost session: no response, or what many servers send for an unknown session."""
 
 _CLOSED = (-32000, "Connection closed")
 _TERMINATED = (32600, "Session terminated")
-"""Code and message of the errors that the client makes itself."""
+"""Code and message of errors that the client creates itself."""
 
 
 class Connection:
@@ -53,14 +53,14 @@ class Connection:
     Args:
         server: Its configuration.
         changed: Called when its list of tools has changed.
-        pause: Seconds before the second try to connect; doubles up to `LONGEST_WAIT`.
-        most: Bytes of the largest message that is taken from the server.
-        between: Seconds between two listings of its tools, however often it says that they have changed.
+        pause: Seconds before the second attempt to connect; doubles up to `LONGEST_WAIT`.
+        most: Bytes of the largest message that is accepted from the server.
+        between: Seconds between two listings of its tools, however often it reports a change.
 
     Attributes:
-        tools: What the server offers.
-        trouble: Why it could not be connected, for an operator; empty while it is.
-        refusing: Why it takes no request although it is connected, for an operator; empty while it takes some.
+        tools: The server's tools.
+        trouble: Why it is not connected, for an operator; empty while it is.
+        refusing: Why it accepts no requests although it is connected, for an operator; empty while it does.
     """
 
     def __init__(
@@ -108,9 +108,9 @@ class Connection:
         """Call a tool.
 
         Raises:
-            UpstreamUnavailable: The server is not connected or takes no call now, and did not get this one.
-            UpstreamRefused: The server answered with an error, or with a result that is not known here.
-            UnansweredError: It may have carried out the call, and did not say so.
+            UpstreamUnavailable: The server is not connected or accepts no calls now, and did not receive this one.
+            UpstreamRefused: The server responded with an error, or with a result of an unknown form.
+            UnansweredError: It may have carried out the call, but sent no response.
         """
         try:
             return await self._call(tool, arguments)
@@ -159,8 +159,8 @@ class Connection:
                 self.refusing = ""
                 return work.result()
             case McpError():
-                self._tell_failure(session, error)
-                await self._tell_lost(session, error)
+                self._raise_failure(session, error)
+                await self._raise_if_lost(session, error)
                 name, code = self.server.name, error.error.code
                 said = quoted(error.error.message, _LONGEST_MESSAGE)
                 raise UpstreamRefused(f"The MCP server {name} answered with error {code}: {said}") from error
@@ -171,12 +171,12 @@ class Connection:
         self._lose(session)
         raise UnansweredError(self._unavailable(_LOST)) from error
 
-    def _tell_failure(self, session: ClientSession, error: McpError) -> None:
-        """Raise where the answer is no message of the server, and have its session looked at.
+    def _raise_failure(self, session: ClientSession, error: McpError) -> None:
+        """Raise if the error was made from an HTTP failure, and have the session checked.
 
         Raises:
             PlatformError: The server did not carry out the call.
-            UnansweredError: It may have.
+            UnansweredError: It may have carried it out.
         """
         failure = failure_in(error)
         if failure is None:
@@ -184,20 +184,20 @@ class Connection:
         if not failure.sent or (failure.largest and self.server.command):  # a program's messages end there
             self._lose(session)
         self._wake.set()
-        told = failure.tool_error(self.server.name)
-        raise (UnansweredError(told) if failure.may_have_run else told) from error
+        tool_error = failure.tool_error(self.server.name)
+        raise (UnansweredError(tool_error) if failure.may_have_run else tool_error) from error
 
-    async def _tell_lost(self, session: ClientSession, error: McpError) -> None:
-        """Raise where it was not the server that said so, but our own client: it uses the same codes as servers do.
+    async def _raise_if_lost(self, session: ClientSession, error: McpError) -> None:
+        """Raise if the error is not from the server but from the MCP client, which uses the same codes as servers do.
 
         Raises:
             _ForgottenError: The server does not know the session.
             UnansweredError: The connection was closed.
         """
-        said = (error.error.code, error.error.message)
-        if said == _TERMINATED:
+        found = (error.error.code, error.error.message)
+        if found == _TERMINATED:
             raise _ForgottenError(session)
-        if said == _CLOSED and not await _answers(session):
+        if found == _CLOSED and not await _answers(session):
             self._lose(session)
             raise UnansweredError(self._unavailable("closed the connection during the call")) from error
 
@@ -207,7 +207,7 @@ class Connection:
         )
 
     def _lose(self, session: ClientSession) -> None:
-        """Drop a broken session, unless that is done; the background task opens a new one."""
+        """Drop a broken session, unless it was replaced already; the background task opens a new one."""
         if self._session is not session:
             return
         self._session = None
@@ -236,7 +236,7 @@ class Connection:
 
     async def _serve(self) -> None:
         """Run one session, from its initialization until it is lost or closed."""
-        async with transport_of(self.server, self._heard, self._most) as session:
+        async with transport_of(self.server, self._on_message, self._most) as session:
             async with asyncio.timeout(START_SECONDS):
                 await session.initialize()
                 tools = await self._listed(session)
@@ -254,7 +254,7 @@ class Connection:
                 gone.set()
 
     async def _watch(self, session: ClientSession) -> None:
-        """Ping the server regularly, after each call that failed, and oftener while it refuses, until the session is lost."""
+        """Ping the server regularly, after each failed call, and more often while it refuses, until the session is lost."""
         while self._session is session and not self._closing:
             pause = backoff(self._failures + 1, first=self._pause) if self.refusing else PING_SECONDS
             with contextlib.suppress(TimeoutError):
@@ -266,10 +266,10 @@ class Connection:
             await self._look(session)
 
     async def _look(self, session: ClientSession) -> None:
-        """Ask the server for its tools where they have changed, and else whether it is there.
+        """List the server's tools if they have changed, else ping it.
 
         Raises:
-            Exception: The session is lost. It is not where the server only refuses, such as one that gets too much.
+            Exception: The session is lost. A server that only refuses, such as an overloaded one, keeps its session.
         """
         from mcp.shared.exceptions import McpError
 
@@ -277,7 +277,7 @@ class Connection:
         try:
             async with asyncio.timeout(START_SECONDS):
                 if due:
-                    self._stale = False  # what is heard from here on is news
+                    self._stale = False  # later notifications concern later changes
                     await self._offer(await self._listed(session))
                 else:
                     await session.send_ping()
@@ -290,8 +290,8 @@ class Connection:
             self._note_refusal(failure)
 
     def _note_refusal(self, failure: HttpFailure) -> None:
-        """Note that a connected server takes nothing now; other refusals may be of the ping alone."""
-        if not failure.takes_nothing:
+        """Record that a connected server accepts nothing now; other refusals may concern the ping only."""
+        if not failure.is_server_failure:
             return
         self._failures += 1
         if not self.refusing:
@@ -299,7 +299,7 @@ class Connection:
         self.refusing = f"it {failure.says}"
 
     async def _offer(self, tools: Sequence[types.Tool]) -> None:
-        """Set the list of tools, and call `changed` when it differs from the last one."""
+        """Set the list of tools, and call `changed` if it differs from the last one."""
         wanted = self.server.tools
         kept = [tool for tool in tools if wanted is None or tool.name in wanted]
         unknown = frozenset(wanted or ()) - {tool.name for tool in tools}
@@ -311,7 +311,7 @@ class Connection:
             await self._changed()
         self.tried.set()
 
-    async def _heard(self, message: object) -> None:
+    async def _on_message(self, message: object) -> None:
         """Handle a notification of the server."""
         from mcp import types
 
@@ -321,7 +321,7 @@ class Connection:
             self._note_change()
 
     def _note_change(self) -> None:
-        """Have the tools listed once more, a pause after the last time. One listing waits at most."""
+        """Schedule another listing of the tools, at the earliest `between` seconds after the last. At most one is scheduled."""
         if self._stale:
             return
         self._stale = True
@@ -351,15 +351,15 @@ class Connection:
 
 
 class UnansweredError(Exception):
-    """A call was sent and not answered, so that it may have been carried out.
+    """A call was sent and got no response, so it may have been carried out.
 
     Attributes:
-        told: What happened, as it is told where the call may be repeated.
+        error: The error for a call that may be repeated.
     """
 
-    def __init__(self, told: PlatformError) -> None:
-        self.told = told
-        super().__init__(told.message)
+    def __init__(self, error: PlatformError) -> None:
+        self.error = error
+        super().__init__(error.message)
 
 
 class _ForgottenError(Exception):
@@ -375,7 +375,7 @@ class _ForgottenError(Exception):
 
 
 async def _answers(session: ClientSession) -> bool:
-    """Whether a session still carries answers; an error is one, unless the client made it."""
+    """Whether a session still carries responses. Error responses count, unless the client created them."""
     from mcp.shared.exceptions import McpError
 
     try:

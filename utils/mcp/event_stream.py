@@ -1,4 +1,4 @@
-"""An answer that comes as a stream of events: where the stream ends before it, the failure is told in its place."""
+"""Completes a response that arrives as a stream of events: if the stream ends early, an error response is added."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from utils.mcp.http_failure import HttpFailure, as_answer, undecoded
+from utils.mcp.http_failure import HttpFailure, as_response, undecoded
 from utils.net.bounded import AnswerTooLarge
 
 _RESUMABLE = (b"\nid:", b"\rid:")
@@ -15,20 +15,23 @@ _LONGEST_MARK = 4
 _ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
-def answered(response: httpx.Response, number: int | str) -> httpx.Response:
-    """The response, with an answer for certain: the client of MCP waits on when a stream ends without one.
+def with_certain_response(response: httpx.Response, number: int | str) -> httpx.Response:
+    """The HTTP response, with a JSON-RPC response in any case: the client of MCP waits on if the stream ends without one.
 
     Args:
-        response: Its events are not read yet.
-        number: The id of the request.
+        response: The HTTP response, whose events are not read yet.
+        number: The ID of the request.
     """
-    headers = [(name, said) for name, said in response.headers.multi_items() if name not in _ENCODED]
+    headers = [(name, value) for name, value in response.headers.multi_items() if name not in _ENCODED]
     return httpx.Response(
-        response.status_code, headers=headers, stream=_Answered(response, number), request=response.request
+        response.status_code,
+        headers=headers,
+        stream=_CertainResponse(response, number),
+        request=response.request,
     )
 
 
-class _Answered(httpx.AsyncByteStream):
+class _CertainResponse(httpx.AsyncByteStream):
     def __init__(self, response: httpx.Response, number: int | str) -> None:
         self._response = response
         self._number = number
@@ -46,8 +49,8 @@ class _Answered(httpx.AsyncByteStream):
             failure = undecoded(self._response.status_code, self._response.headers)
         except httpx.TransportError as error:
             failure = HttpFailure(late=isinstance(error, httpx.ReadTimeout))
-        if not resumable:  # of events with an id the client asks for the rest
-            yield b"\n\ndata: " + json.dumps(as_answer(self._number, failure)).encode() + b"\n\n"
+        if not resumable:  # if events have IDs, the client requests the rest
+            yield b"\n\ndata: " + json.dumps(as_response(self._number, failure)).encode() + b"\n\n"
 
     async def aclose(self) -> None:
         await self._response.aclose()

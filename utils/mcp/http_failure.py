@@ -1,4 +1,4 @@
-"""What became of an HTTP request to an MCP server that brought no message of MCP, and how it is told. Pure."""
+"""`HttpFailure`: an HTTP request to an MCP server that did not return an MCP message, and its representation as an error. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_IMPLEMENTED = 501
 _REDIRECTED, _CREDENTIALS, _FORBIDDEN, _REFUSED, _FAILED = 300, 401, 403, 400, 500
 _CODE = -32000
 _MARK = secrets.token_hex(16)
-"""The message of errors that this process makes of HTTP failures: no server can say it."""
+"""The message of the errors that this process makes from HTTP failures. It is random, so that no server can send it."""
 _LONGEST_TYPE = 60
 _LONGEST_WAIT = 86_400.0
 _AGAIN = " Its tools work again when it is back."
@@ -27,15 +27,15 @@ _OPERATOR = " Whoever runs this agent can change them."
 
 @dataclass(frozen=True, slots=True)
 class HttpFailure:
-    """Why a request brought no message of MCP.
+    """Why a request did not return an MCP message.
 
     Attributes:
-        status: Of the response; `None` where none came.
-        media_type: Of the response.
-        wait: Seconds to wait, where the server told them.
-        sent: Whether the server may have got the request.
-        late: Whether it was the time that ran out.
-        largest: Bytes of the largest answer that is read, where a larger one came.
+        status: Status of the response; `None` without a response.
+        media_type: Media type of the response.
+        wait: Seconds of its Retry-After header, if it has one.
+        sent: Whether the server may have received the request.
+        late: Whether it timed out.
+        largest: Limit of a response in bytes, if the response exceeded it.
     """
 
     status: int | None = None
@@ -47,12 +47,12 @@ class HttpFailure:
 
     @property
     def may_have_run(self) -> bool:
-        """Whether what was asked for may have been carried out. Who refuses a request does not carry it out."""
+        """Whether the request may have been carried out. A server that refuses a request has not carried it out."""
         return self.sent and not (self.status is not None and _REFUSED <= self.status < _FAILED)
 
     @property
-    def takes_nothing(self) -> bool:
-        """Whether the status tells of the server, and not of what was asked for: it is overloaded or broken."""
+    def is_server_failure(self) -> bool:
+        """Whether the status concerns the server and not this request: it is overloaded or broken."""
         status = self.status or 0
         return status == TOO_MANY or (status >= _FAILED and status != _NOT_IMPLEMENTED)
 
@@ -83,41 +83,41 @@ class HttpFailure:
         return f"answered with {plain(self.media_type, _LONGEST_TYPE) or 'something'}, which is not MCP"
 
     def tool_error(self, server: str) -> PlatformError:
-        """The error of a tool call, as it is told where the call may be repeated."""
-        said = f"The MCP server {server} {self.says}."
+        """The error of a tool call that may be repeated."""
+        sentence = f"The MCP server {server} {self.says}."
         if self.largest is not None:
-            return UpstreamRefused(f"{said} Ask it for less.")
+            return UpstreamRefused(f"{sentence} Ask it for less.")
         if self.late:
-            return ToolTimeout(said)
+            return ToolTimeout(sentence)
         if self.status in {_CREDENTIALS, _FORBIDDEN}:
-            return UpstreamRefused(said + _OPERATOR)
+            return UpstreamRefused(sentence + _OPERATOR)
         if self.status == TOO_MANY:
             when = "later" if self.wait is None else f"in {self.wait:g} seconds"
-            return UpstreamUnavailable(f"{said} It takes this one {when}.")
+            return UpstreamUnavailable(f"{sentence} It takes this one {when}.")
         if not self.may_have_run and self.sent:
-            return UpstreamRefused(said)
-        return UpstreamUnavailable(said if self.status else said + _AGAIN)
+            return UpstreamRefused(sentence)
+        return UpstreamUnavailable(sentence if self.status else sentence + _AGAIN)
 
 
 def failed_with(status: int, headers: Mapping[str, str]) -> HttpFailure:
-    """The failure that a response tells by its status and headers."""
+    """The failure that the status and headers of a response describe."""
     return HttpFailure(status, headers.get("content-type", "").split(";")[0], _seconds(headers))
 
 
 def undecoded(status: int, headers: Mapping[str, str]) -> HttpFailure:
-    """The failure of a response whose body is not in the encoding that its headers tell."""
+    """The failure of a response whose body does not have the encoding that its headers declare."""
     failure = failed_with(status, headers)
     return replace(failure, media_type=f"{failure.media_type} in a wrong encoding")
 
 
-def as_answer(number: int | str, failure: HttpFailure) -> dict[str, Any]:
-    """The failure as the JSON-RPC answer to a request."""
+def as_response(number: int | str, failure: HttpFailure) -> dict[str, Any]:
+    """The failure as the JSON-RPC error response to a request."""
     error = {"code": _CODE, "message": _MARK, "data": asdict(failure)}
     return {"jsonrpc": "2.0", "id": number, "error": error}
 
 
 def failure_in(error: McpError) -> HttpFailure | None:
-    """The failure in the result of `as_answer`; `None` for an error of the server."""
+    """The failure in an error from `as_response`; `None` for an error of the server."""
     data: Any = error.error.data
     return HttpFailure(**data) if error.error.message == _MARK else None
 

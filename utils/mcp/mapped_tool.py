@@ -1,4 +1,4 @@
-"""A tool whose arguments arrive as one mapping, so that the name of none means anything on the way."""
+"""A tool whose arguments are passed as one mapping, so that their names cannot collide with LangChain's."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pydantic import Field
 
 
 class MappedTool(BaseTool):
-    """Hands over what the model sent, as it was sent.
+    """Passes on the arguments that the model sent, unchanged.
 
-    LangChain's `StructuredTool` passes arguments by their names, and puts its own in place of those that are named
-    `config` or `run_manager`, without a word: a call would be made without what the user has approved.
+    LangChain's `StructuredTool` passes arguments by name, and silently replaces those that are named `config` or
+    `run_manager`: a call would be made without an argument that the user has approved.
 
     Attributes:
-        function: Gets the arguments.
+        function: Called with the arguments.
     """
 
     function: Callable[[Mapping[str, Any]], Awaitable[Any]] = Field(exclude=True)

@@ -1,4 +1,4 @@
-"""What a schema refers to (`$ref`), and what it is put together from (`allOf`), in its place. Pure."""
+"""Resolves `$ref` and `allOf` in JSON schemas. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LISTS = ("allOf", "anyOf", "oneOf", "items", "prefixItems")
 
 
 class UnusableSchemaError(Exception):
-    """No request can carry a schema; says why."""
+    """A schema cannot be converted; says why."""
 
 
 class LargeSchemaError(UnusableSchemaError):
@@ -22,7 +22,7 @@ class LargeSchemaError(UnusableSchemaError):
 
 
 class Placed(NamedTuple):
-    """A part, and the references that lead to it."""
+    """A part of a schema, and the references that lead to it."""
 
     part: Any
     followed: tuple[str, ...]
@@ -32,12 +32,12 @@ class References:
     """The parts of one schema by their references.
 
     Args:
-        schema: The whole schema.
-        deepest: How many references may stand inside each other; what lies deeper is only named by its type.
-        most: How many parts are read at most, so that no schema grows without end when its references are followed.
+        schema: The complete schema.
+        deepest: How many nested references are followed; of deeper ones only the type is kept.
+        most: Most parts that are read, so that no schema grows without limit when its references are followed.
 
     Attributes:
-        followed: How many references inside each other were followed up to now.
+        followed: Most nested references that were followed so far.
     """
 
     def __init__(self, schema: Mapping[str, Any], deepest: int, most: int) -> None:
@@ -46,11 +46,11 @@ class References:
         self._most = self._left = most
         self.followed = 0
 
-    def whole(self, part: Any) -> dict[str, Any]:
-        """A part without `$ref` and `allOf`. What it holds may be read with this method too, and is not read here.
+    def resolve(self, part: Any) -> dict[str, Any]:
+        """A part with `$ref` and `allOf` resolved. The parts inside of it are not resolved; call this method for them.
 
         Args:
-            part: A schema inside the schema; `true` and whatever is no schema allow anything.
+            part: A schema inside the schema; `true` and anything that is not a schema allow any value.
 
         Raises:
             UnusableSchemaError: A reference leads nowhere, or out of the schema.
@@ -66,7 +66,7 @@ class References:
         if isinstance(part.get("$ref"), str):
             own = merged(own, self._target(part["$ref"], followed))
         for each in own.pop("allOf", ()):
-            own = merged(own, self.whole(each))
+            own = merged(own, self.resolve(each))
         return own
 
     def _target(self, reference: str, followed: tuple[str, ...]) -> dict[str, Any]:
@@ -75,11 +75,11 @@ class References:
             named = target if isinstance(target, Mapping) else {}
             return {key: named[key] for key in ("type", "description") if key in named}
         self.followed = max(self.followed, len(followed) + 1)
-        return self.whole(Placed(target, (*followed, reference)))
+        return self.resolve(Placed(target, (*followed, reference)))
 
 
 def _placed(part: Mapping[str, Any], followed: tuple[str, ...]) -> dict[str, Any]:
-    """A part whose parts know which references led to them."""
+    """A part whose subschemas carry the references that led to them."""
     made = {key: value for key, value in part.items() if key != "$ref" and key not in _LISTS}
     for key in _LISTS:
         found = part.get(key)
@@ -102,9 +102,9 @@ def _at(part: Any, followed: tuple[str, ...]) -> Placed:
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that asks for what both ask for, of each argument too; where they differ in a key, the first counts."""
+    """A schema that requires what both require, also for each argument; for other keys the first takes precedence."""
     both = {**second, **first}
-    if "properties" in first and "properties" in second:  # each forbids what the other one has
+    if "properties" in first and "properties" in second:  # each would forbid the arguments of the other
         both.pop("additionalProperties", None)
     for key in ("properties", "required", "allOf"):
         one, other = first.get(key), second.get(key)
@@ -116,13 +116,13 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
 
 
 def _both(first: Mapping[str, Any], name: str, shape: Any) -> Any:
-    """The shape of an argument that the first has perhaps as well."""
+    """The shape of an argument, combined with that in `first` if it has the argument too."""
     own = first.get(name, shape)
     return shape if own == shape else {"allOf": [own, shape]}
 
 
 def _found(schema: Any, reference: str) -> Any:
-    """What a reference leads to, by its JSON pointer."""
+    """The target of a reference, by its JSON pointer."""
     start, *steps = unquote(reference).split("/")
     place = schema
     for step in steps if start == "#" else (None,):

@@ -1,4 +1,4 @@
-"""Says what about a result is not known here. Pure."""
+"""Describes a result of an unknown form. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_KIND = 60
 
 
 def unknown_result(tool: str, error: ValidationError) -> str:
-    """A sentence on a result that does not have a form of the protocol. The server did carry out the call."""
+    """A sentence about a result that does not conform to the protocol. The server has carried out the call."""
     found = error.errors(include_url=False)
     kinds = [
         each["input"]

@@ -45,7 +45,7 @@ def mcp_servers(settings: McpSettings, environ: Mapping[str, str], agent: str) -
 
 
 class McpServers:
-    """The connections of one agent, and the tools that they offer at present."""
+    """The connections of one agent, and the tools that they currently offer."""
 
     def __init__(self, servers: Sequence[McpServer], settings: McpSettings) -> None:
         self._servers = servers
@@ -56,7 +56,7 @@ class McpServers:
         self._rebuild: Rebuild | None = None
 
     async def start(self, rebuild: Rebuild) -> None:
-        """Connect. Waits briefly for servers that answer at once; the others join later.
+        """Connect. Waits briefly for servers that respond quickly; the others join later.
 
         Args:
             rebuild: Builds the agent's graph again, with the current tools.
@@ -85,11 +85,11 @@ class McpServers:
         await asyncio.gather(*(connection.stop() for connection in connections))
 
     def tools(self, own: Sequence[BaseTool], beside: Sequence[BaseTool] = ()) -> list[BaseTool]:
-        """The tools of all connected servers, in the order of the settings, as many as fit one request.
+        """The tools of all connected servers, in the order of the settings, as many as fit into one request.
 
         Args:
             own: The agent's own tools, whose names take precedence.
-            beside: Those of its middleware, whose names do too; room is kept free for them.
+            beside: The tools of its middleware, whose names take precedence too; places are reserved for them.
         """
         from utils.mcp.tools import tools_of
 
@@ -98,11 +98,11 @@ class McpServers:
             room = MOST_TOOLS - _KEPT_FREE - len(found)
             joined = tools_of(connection, {tool.name for tool in (*found, *beside)}, max(0, room))
             found += joined.tools
-            self._tell(connection.server.name, joined)
+            self._log_unused(connection.server.name, joined)
         return found[len(own) :]
 
     def note(self) -> str:
-        """Servers and tools that the agent does without, and why, as a phrase for the operator; empty when there are none."""
+        """Servers and tools that are not available, and why, as a phrase for the operator; empty if there are none."""
         phrases = [
             f"the MCP server {connection.server.name} is not connected: {connection.trouble}"
             for connection in self._connections
@@ -126,7 +126,7 @@ class McpServers:
         ]
         return "; ".join(phrases)
 
-    def _tell(self, server: str, joined: Joined) -> None:
+    def _log_unused(self, server: str, joined: Joined) -> None:
         """Log once which tools of a server are left out, and which cannot be used."""
         if joined.left_out and joined.left_out != self._left_out.get(server):
             log.warning(
@@ -143,7 +143,7 @@ class McpServers:
         self._left_out[server], self._unusable[server] = joined.left_out, joined.unusable
 
     def offers(self) -> list[Offer]:
-        """What each connected server offers at present."""
+        """What each connected server currently offers."""
         from utils.mcp.tools import offer_of
 
         return [

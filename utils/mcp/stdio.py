@@ -1,6 +1,6 @@
-"""Streams of messages to an MCP server that is a program, with a bound on what one of its messages may have.
+"""Message streams to an MCP server that runs as a program, with a limit on the size of a message.
 
-The transport of MCP's own package collects a line without a limit: a program that ends none fills the memory.
+The transport of the MCP package reads lines without a limit: a program that never ends a line would fill the memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCRequest
 from pydantic import ValidationError
 
-from utils.mcp.http_failure import HttpFailure, as_answer
+from utils.mcp.http_failure import HttpFailure, as_response
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _END_SECONDS = 2.0
-"""How long a program may take to end once its input has, before it is told to."""
+"""How long a program may take to end after its input is closed, before it is terminated."""
 _LINE_END = b"\n"
 
 
@@ -68,7 +68,7 @@ async def stdio_streams(server: McpServer, most: int) -> AsyncGenerator[tuple[In
 
 
 class _Wire:
-    """Messages as lines, and which requests wait for an answer."""
+    """Messages as lines, and the requests that wait for a response."""
 
     def __init__(self, server: str, most: int) -> None:
         self._server, self._most = server, most
@@ -77,7 +77,7 @@ class _Wire:
     async def receive(
         self, output: ByteReceiveStream, session: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
-        """Pass on each message; past the bound nothing more is read, and each request that waits is told so."""
+        """Pass on each message. At the limit reading ends, and each waiting request gets an error response."""
         async with session:
             try:
                 async for line in self._lines(output):
@@ -85,7 +85,7 @@ class _Wire:
             except _LineTooLong:
                 log.warning("mcp.message_too_large", server=self._server, most=self._most)
                 for number in list(self._open.values()):
-                    failure = as_answer(number, HttpFailure(largest=self._most))
+                    failure = as_response(number, HttpFailure(largest=self._most))
                     await session.send(SessionMessage(JSONRPCMessage.model_validate(failure)))
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):  # the session has ended
                 await anyio.lowlevel.checkpoint()
@@ -129,7 +129,7 @@ class _Wire:
 
 
 class _LineTooLong(Exception):
-    """A message has more bytes than are taken."""
+    """A message is larger than the limit."""
 
 
 async def _started(server: McpServer) -> Process:
@@ -150,7 +150,7 @@ async def _started(server: McpServer) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """End the program as MCP asks: first its input, then by a signal to it and to what it has started."""
+    """End the program as MCP specifies: close its input, then signal its process tree."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError):
             await process.stdin.aclose()

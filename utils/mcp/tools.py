@@ -1,4 +1,4 @@
-"""Wraps the tools of an MCP server as LangChain tools. The server's own texts are data: quoted and truncated."""
+"""Wraps the tools of an MCP server as LangChain tools. The server's texts are data: quoted and truncated."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Joined:
 
     Attributes:
         tools: The tools.
-        left_out: Names of those that one request has no room for, each on one line and truncated.
-        unusable: Why each of the others cannot be used, by its name.
+        left_out: Names of those that do not fit into one request, each on one line and truncated.
+        unusable: Why each of the others cannot be used, by name.
     """
 
     tools: tuple[BaseTool, ...] = ()
@@ -103,9 +103,9 @@ def name_of(server: str, tool: str) -> str:
 
 
 def description_of(server: str, text: str | None) -> str:
-    """The description for the model; the server's text is quoted, so that it cannot pass for the agent's own."""
-    said = quoted(text or "", LONGEST_DESCRIPTION)
-    return f"A tool of the {server} server, which describes it as {said}."
+    """The description for the model; the server's text is quoted, so that it cannot be mistaken for the agent's own."""
+    description = quoted(text or "", LONGEST_DESCRIPTION)
+    return f"A tool of the {server} server, which describes it as {description}."
 
 
 def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arguments) -> BaseTool:
@@ -123,10 +123,10 @@ def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arg
         try:
             result = await connection.call(offered.name, asked)
         except UnansweredError as error:
-            raise unanswered(error.told, marks) from error
+            raise unanswered(error.error, marks) from error
         if result.isError:
-            said = quoted(text_of(result), _LONGEST_ERROR)
-            raise UpstreamRefused(f"The tool {offered.name} of {server} failed: {said}")
+            text = quoted(text_of(result), _LONGEST_ERROR)
+            raise UpstreamRefused(f"The tool {offered.name} of {server} failed: {text}")
         return blocks_of(result)
 
     return MappedTool(
@@ -139,6 +139,6 @@ def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arg
 
 
 def _marks(offered: types.Tool, *, asks: bool) -> dict[str, bool]:
-    """What decides whether a call that was cut off may be repeated, and how it is told."""
+    """Whether an interrupted call may be repeated, and how the interruption is reported."""
     repeatable = may_repeat_calls(offered)
     return {READ_ONLY: is_read_only(offered), REPEATABLE: repeatable, CHANGES: asks and not repeatable}

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _LATER_SECONDS = 5.0
-"""How much longer than a call may take its request waits: the call tells who was late, the request does not."""
+"""How much later than the call its HTTP request times out: the error of the call names the server, that of the request does not."""
 
 
 def transport_of(
-    server: McpServer, heard: MessageHandlerFnT, most: int
+    server: McpServer, on_message: MessageHandlerFnT, most: int
 ) -> AbstractAsyncContextManager[ClientSession]:
     """The session; leaving the block ends the program or the HTTP session.
 
     Args:
         server: Its configuration.
-        heard: Called with each notification of the server.
-        most: Bytes of the largest message that is taken from it.
+        on_message: Called with each notification of the server.
+        most: Bytes of the largest message that is accepted from it.
     """
     from langchain_mcp_adapters.sessions import create_session
 
     if server.command is not None:
-        return _stdio_session(server, heard, most)
+        return _stdio_session(server, on_message, most)
     return create_session(
         {
             "transport": "streamable_http",
@@ -46,14 +46,14 @@ def transport_of(
             "timeout": _CONNECT_SECONDS,
             "sse_read_timeout": server.timeout_seconds + _LATER_SECONDS,
             "httpx_client_factory": client_for(str(server.url), most),
-            "session_kwargs": {"message_handler": heard},
+            "session_kwargs": {"message_handler": on_message},
         }
     )
 
 
 @asynccontextmanager
 async def _stdio_session(
-    server: McpServer, heard: MessageHandlerFnT, most: int
+    server: McpServer, on_message: MessageHandlerFnT, most: int
 ) -> AsyncGenerator[ClientSession]:
     from mcp import ClientSession
 
@@ -61,13 +61,13 @@ async def _stdio_session(
 
     async with (
         stdio_streams(server, most) as (incoming, outgoing),
-        ClientSession(incoming, outgoing, message_handler=heard) as session,
+        ClientSession(incoming, outgoing, message_handler=on_message) as session,
     ):
         yield session
 
 
 def client_for(url: str, most: int) -> McpHttpClientFactory:
-    """Makes HTTP clients that send the headers to this server only: redirects are off, and loopback needs no proxy."""
+    """A factory of HTTP clients that send the headers to this server only: without redirects, and without a proxy for loopback."""
     trusts = not is_loopback(url)
 
     def client(

@@ -9,7 +9,7 @@ from utils.mcp.http_failure import failed_with, failure_in
 
 
 def reason_of(error: BaseException) -> str:
-    """What a server did, or the types of the innermost errors of a group: without addresses or secrets."""
+    """How a server failed, or the types of the innermost errors of a group; without addresses or secrets."""
     if isinstance(error, BaseExceptionGroup):
         return ", ".join(sorted({reason_of(each) for each in error.exceptions}))
     if isinstance(error, McpError) and (failure := failure_in(error)) is not None:

@@ -1,4 +1,4 @@
-"""A server's own text on one line. Pure."""
+"""Puts a server's text on one line. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u20
 
 def plain(text: str, most: int) -> str:
     """A text on one line, without control and invisible characters, of `most` characters at most."""
-    said = " ".join(_CONTROL.sub(" ", text).split())
-    return said if len(said) <= most else said[: most - 1] + "…"
+    line = " ".join(_CONTROL.sub(" ", text).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def quoted(text: str, most: int) -> str:
-    """The same in quotation marks, which it cannot leave."""
+    """The same as a JSON string, so that the text cannot end the quotation."""
     return json.dumps(plain(text, most), ensure_ascii=False)

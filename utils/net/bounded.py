@@ -1,9 +1,9 @@
-"""Bounds what another party sends over HTTP, counted after it was unpacked and before anything holds it as a whole.
+"""Limits the size of HTTP responses, counted after decompression and before a client buffers the complete body.
 
-httpx unpacks each piece as it comes, without a limit: 64 KiB of gzip become 64 MiB, and of gzip within gzip, of Brotli or
-of Zstandard as much as the sender likes. So each client of this project is made with `Bound.hooks`. It asks for gzip and
-deflate only, unpacks in small pieces, counts them, and ends the response with a typed error where it goes too far. A stream of events
-may be as long as it likes where a client awaits one: each of its events is bounded. Whoever awaits none holds it as a whole, as any other body.
+httpx decompresses each chunk without a limit: 64 KiB of gzip become 64 MiB, and nested gzip, Brotli or Zstandard as much as the
+sender likes. Each client of this project is therefore created with `Bound.hooks`. It accepts gzip and deflate only, decompresses in
+small chunks, counts them, and ends the response with a typed error at the limit. If the client expects a stream of events, the stream
+has no limit but each event has; if it does not, the stream is buffered and limited like any other body.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from utils.net import sse
 MIB = 1024 * 1024
 
 LARGEST_BODY = 16 * MIB
-"""Bytes of one answer where nothing else is said: four times what an agent takes as a request by default."""
+"""Default limit of one response, in bytes: four times what an agent accepts as a request by default."""
 
 LARGEST_EVENT = 4 * MIB
-"""Bytes of one event of a stream: what gRPC takes as one message by default."""
+"""Default limit of one event of a stream, in bytes: what gRPC accepts as one message by default."""
 
-PIECE = 65_536
-"""Most bytes that are unpacked at once: as many as httpx reads at once."""
+CHUNK = 65_536
+"""Most bytes that are decompressed at once: as many as httpx reads at once."""
 
-_ASKED = "gzip, deflate"
-_PACKED = frozenset({"gzip", "deflate"})
-_UNASKED = frozenset({"br", "zstd"})
-"""What httpx unpacks too, where the packages for it are installed."""
+_ACCEPT_ENCODING = "gzip, deflate"
+_ACCEPTED = frozenset({"gzip", "deflate"})
+_NOT_ACCEPTED = frozenset({"br", "zstd"})
+"""What httpx decompresses too, if the packages for it are installed."""
 
 
 class AnswerTooLarge(httpx.RequestError):
-    """More came than is taken: of a body, or of one event. The message is a sentence.
+    """A body or an event exceeds its limit. The message is a sentence.
 
-    An error of httpx, so that whoever handles a lost answer handles this one too; no `TransportError`, since the same
-    request would bring the same answer.
+    It is an error of httpx, so that code that handles a lost response handles this one too; it is no `TransportError`, since
+    repeating the request would bring the same response.
 
     Attributes:
-        most: Bytes that would have been taken.
+        most: The limit, in bytes.
     """
 
     def __init__(self, what: str, most: int) -> None:
@@ -53,12 +53,12 @@ class AnswerTooLarge(httpx.RequestError):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What is taken from one server.
+    """Limits of the responses of one server, in bytes after decompression.
 
     Attributes:
-        body: Bytes of one answer, unpacked.
-        event: Bytes of one event, where the answer is a stream of events; `None` where none is awaited: `body` holds for it too then.
-        stream: Bytes of all events of a stream; `None` where it may go on for ever.
+        body: Limit of one response.
+        event: Limit of one event of a stream of events; `None` if no stream is expected: `body` applies to it then.
+        stream: Limit of all events of a stream; `None` for no limit.
     """
 
     body: int = LARGEST_BODY
@@ -68,96 +68,102 @@ class Bound:
     def hooks(self, **more: list[Any]) -> dict[str, list[Any]]:
         """The `event_hooks` of a client; those in `more` (`request`, `response`) come first."""
         request, response = more.get("request", []), more.get("response", [])
-        return {"request": [*request, _ask], "response": [*response, self.apply]}
+        return {"request": [*request, _set_accept_encoding], "response": [*response, self.apply]}
 
     async def apply(self, response: httpx.Response) -> None:
-        """Put the bound on a response whose body was not read yet.
+        """Limit a response whose body was not read yet.
 
         Raises:
             httpx.DecodingError: It uses a compression that was not requested.
         """
         headers = response.headers
-        packed = _packed(headers.get("content-encoding", ""), response.request)
-        if packed:  # from here on it is neither packed nor of the length that was told
+        encoding = _encoding(headers.get("content-encoding", ""), response.request)
+        if encoding:  # httpx receives the body decompressed, so neither header is true any more
             for name in ("content-encoding", "content-length"):
                 headers.pop(name, None)
-        unpacker = _Unpacker(packed) if packed else None
-        bounded = _kind_of(type(response).__module__.partition(".")[0])
-        response.stream = bounded(response.stream, unpacker, self._gauges(headers.get("content-type", "")))
+        decompressor = _Decompressor(encoding) if encoding else None
+        bounded = _stream_class(type(response).__module__.partition(".")[0])
+        response.stream = bounded(
+            response.stream, decompressor, self._counters(headers.get("content-type", ""))
+        )
 
-    def _gauges(self, media_type: str) -> list[_BodyGauge | _EventGauge]:
+    def _counters(self, media_type: str) -> list[_BodyCounter | _EventCounter]:
         if self.event is None or not media_type.lower().startswith(sse.MEDIA_TYPE):
-            return [_BodyGauge(self.body)]
-        whole = [] if self.stream is None else [_BodyGauge(self.stream)]
-        return [_EventGauge(self.event), *whole]
+            return [_BodyCounter(self.body)]
+        of_stream = [] if self.stream is None else [_BodyCounter(self.stream)]
+        return [_EventCounter(self.event), *of_stream]
 
 
-async def _ask(request: httpx.Request) -> None:
+async def _set_accept_encoding(request: httpx.Request) -> None:
     if request.headers.get("accept-encoding") != "identity":
-        request.headers["accept-encoding"] = _ASKED
+        request.headers["accept-encoding"] = _ACCEPT_ENCODING
 
 
-def _packed(said: str, request: httpx.Request) -> str:
-    """How a body is packed; empty where it is not. Names that httpx does not know mean nothing, as there."""
-    names = [name for each in said.split(",") if (name := each.strip().lower()) in _PACKED | _UNASKED]
-    if len(names) > 1 or _UNASKED & set(names):
+def _encoding(header: str, request: httpx.Request) -> str:
+    """The compression of a body; empty if it has none. Names that httpx does not know are ignored, as httpx does."""
+    known = _ACCEPTED | _NOT_ACCEPTED
+    names = [name for each in header.split(",") if (name := each.strip().lower()) in known]
+    if len(names) > 1 or _NOT_ACCEPTED & set(names):
         raise httpx.DecodingError("The response uses a compression that was not requested.", request=request)
     return names[0] if names else ""
 
 
 class _Bounded:
-    """A body that ends with an error where it goes too far."""
+    """A body that ends with an error at its limit."""
 
     def __init__(
-        self, inner: Any, unpacker: _Unpacker | None, gauges: Sequence[_BodyGauge | _EventGauge]
+        self,
+        inner: Any,
+        decompressor: _Decompressor | None,
+        counters: Sequence[_BodyCounter | _EventCounter],
     ) -> None:
-        self._inner, self._unpacker, self._gauges = inner, unpacker, gauges
+        self._inner, self._decompressor, self._counters = inner, decompressor, counters
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._inner:
-            for unpacked in self._unpacker.pieces(piece) if self._unpacker else (piece,):
-                for gauge in self._gauges:
-                    gauge.take(unpacked)
-                yield unpacked
+        async for chunk in self._inner:
+            for data in self._decompressor.chunks(chunk) if self._decompressor else (chunk,):
+                for counter in self._counters:
+                    counter.count(data)
+                yield data
 
     async def aclose(self) -> None:
-        """Close the connection's side of the body."""
+        """Close the body of the connection."""
         await self._inner.aclose()
 
 
 @cache
-def _kind_of(package: str) -> Any:
+def _stream_class(package: str) -> Any:
     """`_Bounded` as a byte stream of httpx, or of its next version, httpx2, which clients of model providers use."""
     return type("_Bounded", (_Bounded, importlib.import_module(package).AsyncByteStream), {})
 
 
-class _Unpacker:
-    """Unpacks a body, a small piece at a time."""
+class _Decompressor:
+    """Decompresses a body, a small chunk at a time."""
 
-    def __init__(self, packed: str) -> None:
-        self._bare = packed == "deflate"
-        """Whether it may lack the header of zlib, as that of some servers does."""
+    def __init__(self, encoding: str) -> None:
+        self._maybe_raw = encoding == "deflate"
+        """Whether it may lack the zlib header, as some servers' does."""
         self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 32)
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        """What a piece of the packed body brings.
+    def chunks(self, data: bytes) -> Iterator[bytes]:
+        """The data in a chunk of the compressed body.
 
         Raises:
             httpx.DecodingError: It is not compressed as its Content-Encoding says.
         """
         full = True
         while (data or full) and not self._zlib.eof:
-            unpacked = self._next(data)
-            data, full = self._zlib.unconsumed_tail, len(unpacked) == PIECE
-            if unpacked:
-                yield unpacked
+            chunk = self._next(data)
+            data, full = self._zlib.unconsumed_tail, len(chunk) == CHUNK
+            if chunk:
+                yield chunk
 
     def _next(self, data: bytes) -> bytes:
-        bare, self._bare = self._bare, False
+        maybe_raw, self._maybe_raw = self._maybe_raw, False
         try:
-            return self._zlib.decompress(data, PIECE)
+            return self._zlib.decompress(data, CHUNK)
         except zlib.error as error:
-            if not bare:
+            if not maybe_raw:
                 raise httpx.DecodingError(
                     "The response is not compressed as its Content-Encoding says."
                 ) from error
@@ -165,40 +171,40 @@ class _Unpacker:
             return self._next(data)
 
 
-class _BodyGauge:
+class _BodyCounter:
     """Counts the bytes of a body."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._taken = most, 0
+        self._most, self._counted = most, 0
 
-    def take(self, piece: bytes) -> None:
-        """Count the next piece.
+    def count(self, chunk: bytes) -> None:
+        """Count the next chunk.
 
         Raises:
-            AnswerTooLarge: That is too much.
+            AnswerTooLarge: The body exceeds the limit.
         """
-        self._taken += len(piece)
-        if self._taken > self._most:
+        self._counted += len(chunk)
+        if self._counted > self._most:
             raise AnswerTooLarge("an answer", self._most)
 
 
-class _EventGauge:
-    """Counts the bytes of the event that is not ended yet."""
+class _EventCounter:
+    """Counts the bytes of the event that has not ended yet."""
 
     def __init__(self, most: int) -> None:
         self._most, self._open, self._ends = most, 0, sse.EventEnds()
 
-    def take(self, piece: bytes) -> None:
-        """Count the next piece.
+    def count(self, chunk: bytes) -> None:
+        """Count the next chunk.
 
         Raises:
-            AnswerTooLarge: An event is too large.
+            AnswerTooLarge: An event exceeds the limit.
         """
         begin = -self._open
-        for end in self._ends.of(piece):
+        for end in self._ends.of(chunk):
             self._check(end - begin)
             begin = end
-        self._open = len(piece) - begin
+        self._open = len(chunk) - begin
         self._check(self._open)
 
     def _check(self, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Whether the certificate that a server shows is valid now, and for how long: clients refuse one that is not, and nobody tells the server."""
+"""Whether the certificate that a server presents is valid now, and for how long: the server itself does not notice that clients reject it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SOON = timedelta(days=14)
-"""How long before its end a certificate is named: renewals run a month before, so that one of them has failed by then."""
+"""How long before its expiry a certificate is reported: renewals run a month before, so one of them must have failed by then."""
 
 
 class Dates(NamedTuple):
-    """From when to when a certificate is valid, and the setting that names its file."""
+    """The period in which a certificate is valid, and the setting that names its file."""
 
     setting: str
     begins: datetime
     ends: datetime
 
     def wrong(self, now: datetime) -> str:
-        """Why clients refuse it at a moment; empty where they do not. Pure."""
+        """Why clients reject it at this time; empty if they do not. Pure."""
         if now >= self.ends:
             return f"the certificate of {self.setting} expired on {_day(self.ends)}, so clients reject it. {RENEW}"
         if now < self.begins:
@@ -31,7 +31,7 @@ class Dates(NamedTuple):
         return ""
 
     def soon(self, now: datetime) -> str:
-        """That it expires soon; empty where it does not, or is refused already. Pure."""
+        """A warning that it expires soon; empty if it does not, or if it is invalid already. Pure."""
         if self.wrong(now) or self.ends - now > SOON:
             return ""
         return f"the certificate of {self.setting} expires on {_day(self.ends)}, in {(self.ends - now).days} days. {RENEW}"
@@ -41,7 +41,7 @@ RENEW = "Renew it, then restart the processes that use it."
 
 
 def dates_of(setting: str, file: Path | None) -> list[Dates]:
-    """Those of the first certificate of a file, which is the one that is shown; nothing where no file is named.
+    """The dates of the first certificate of a file, which is the one that is presented; empty without a file.
 
     Raises:
         SettingsError: The file cannot be read.

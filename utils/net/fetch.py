@@ -1,4 +1,4 @@
-"""Fetches a file from an address that somebody else chose, within limits of size and time."""
+"""Fetches a file from an untrusted URL, within limits of size and time."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class FetchFailed(Exception):
 
 
 async def fetch_file(url: str, *, most_bytes: int, seconds: float, allow_private: bool) -> bytes:
-    """The content at an address. Redirects are followed; each address is checked before it is called.
+    """The content at a URL. Redirects are followed; each address is checked before it is called.
 
     Args:
-        url: The address.
+        url: The URL.
         most_bytes: Largest content.
-        seconds: How long it may take in all.
+        seconds: Longest time for all of it.
         allow_private: Whether loopback and private addresses may be called.
 
     Raises:
-        FetchFailed: It may not or could not be fetched.
+        FetchFailed: It must not or could not be fetched.
     """
     import httpx
 

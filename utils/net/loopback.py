@@ -1,4 +1,4 @@
-"""Whether an address is on this machine, which means nothing elsewhere, or in the own network: no proxy may stand before either."""
+"""Whether a URL is on this machine or in the local network: neither may be reached through a proxy, which would not find it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def is_loopback(url: str | None) -> bool:
-    """Whether the host of a URL is this machine, by its name or its number."""
+    """Whether the host of a URL is this machine, by name or IP address."""
     host = (urlsplit(url).hostname or "") if url else ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -18,10 +18,10 @@ def is_loopback(url: str | None) -> bool:
 
 
 def is_without_domain(url: str) -> bool:
-    """Whether the host of a URL is a name alone, such as `rag`, and no number.
+    """Whether the host of a URL is a single label, such as `rag`, and not an IP address.
 
-    Compose and Kubernetes give services such names. They mean something in the own network only: a company's proxy, which
-    stands outside, would not find them.
+    Compose and Kubernetes give services such names. They resolve in their own network only: a company's proxy outside of it
+    would not find them.
     """
     host = urlsplit(url).hostname or ""
     return bool(host) and not {".", ":"} & set(host)

@@ -1,4 +1,4 @@
-"""Fetches from an address that somebody else chose: each address of a chain of redirects is checked, and the checked one is called."""
+"""Fetches from an untrusted URL: each address of a chain of redirects is checked, and the request goes to the checked address."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class TooManyRedirects(Exception):
 async def pinned(
     client: httpx.AsyncClient, url: str, *, allow_private: bool, accept: str = "*/*"
 ) -> AsyncIterator[tuple[httpx.Response, str]]:
-    """The response at the end of the redirects, with its body unread, and its address. It is closed with the block.
+    """The response at the end of the redirects, with its body unread, and its URL. It is closed at the end of the block.
 
-    The request goes to the address that was checked, with the host's name for the server and for TLS: a name that is resolved a second time
-    may lead elsewhere.
+    The request goes to the address that was checked, with the host's name in the `Host` header and for TLS: resolving the name a
+    second time might give another address.
 
     Args:
         client: From `client_for_checked`.
         url: The address.
         allow_private: Whether loopback and private addresses may be called.
-        accept: Media types that are asked for.
+        accept: The `Accept` header.
 
     Raises:
         ForbiddenUrl: An address of the chain may not be called.

@@ -1,4 +1,4 @@
-"""Which addresses are called that a user or a sub-agent sends."""
+"""Whether files are fetched from URLs that a user or a sub-agent sends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from utils.settings import EnvSettings
 
 
 class FileAddresses(StrEnum):
-    """Whose files are fetched."""
+    """From which URLs files are fetched."""
 
     NONE = "none"
     PUBLIC = "public"

@@ -1,6 +1,6 @@
-"""Where the events of a stream of Server-Sent Events end.
+"""Finds where events end in a stream of Server-Sent Events.
 
-The parsers of libraries hold an event as a whole before they say that it is there. Whoever bounds or checks events has to see them earlier.
+The parsers of libraries buffer an event completely before they report it. Code that limits or checks events has to see them earlier.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ _LONGEST_END = 4
 
 
 class EventEnds:
-    """Finds the ends of events in a stream that comes in pieces."""
+    """Finds the ends of events in a stream of chunks."""
 
     def __init__(self) -> None:
         self._tail = b""
-        """The last bytes that may begin an end."""
+        """The last bytes, which may be the beginning of a blank line."""
 
-    def of(self, piece: bytes) -> list[int]:
-        """The places in the next piece, each behind an event and its blank line. An end may begin in the piece before."""
-        seen, before = self._tail + piece, len(self._tail)
+    def of(self, chunk: bytes) -> list[int]:
+        """The offsets in the next chunk that follow an event's blank line. A blank line may begin in the chunk before."""
+        seen, before = self._tail + chunk, len(self._tail)
         ends = [found.end() for found in _END.finditer(seen)]
         begin = ends[-1] if ends else 0
         self._tail = seen[max(begin, len(seen) - _LONGEST_END + 1) :]

@@ -1,4 +1,4 @@
-"""Certificates, keys and authorities in files that settings name; each mistake is a sentence that names the setting."""
+"""Reads certificates, keys and CA certificates from files that settings name; each error names the setting."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Pair(NamedTuple):
 
 
 class PairNames(NamedTuple):
-    """The settings that name them."""
+    """The settings that name the two files."""
 
     certificate: str
     key: str
 
     def pair(self, certificate: Path | None, key: Path | None) -> Pair | None:
-        """Both files, or `None` where neither is set.
+        """Both files, or `None` if neither is set.
 
         Raises:
             SettingsError: One is set without the other.
@@ -38,7 +38,7 @@ class PairNames(NamedTuple):
         return Pair(certificate, key)
 
     def load(self, context: ssl.SSLContext, pair: Pair) -> None:
-        """Make a context show the certificate.
+        """Make a context present the certificate.
 
         Raises:
             SettingsError: A file cannot be read, or the two do not belong together.
@@ -68,7 +68,7 @@ def add_authorities(context: ssl.SSLContext, name: str, path: Path) -> bytes:
     """Make a context trust the certificates of a file, which is returned.
 
     Raises:
-        SettingsError: It cannot be read, or holds none.
+        SettingsError: It cannot be read, or holds no certificates.
     """
     found = read(name, path)
     try:

@@ -1,10 +1,10 @@
-"""Whether a request of httpx failed before any of it was sent, so that nobody can have carried it out."""
+"""Whether a request of httpx failed before any of it was sent, so that it cannot have had an effect."""
 
 from __future__ import annotations
 
 
 def never_sent(error: Exception) -> bool:
-    """Whether no connection came about, or the request could not be written down."""
+    """Whether no connection was made, or the request could not be encoded."""
     import httpx
 
     return isinstance(

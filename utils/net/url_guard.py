@@ -1,4 +1,4 @@
-"""SSRF guard: checks a URL that somebody else chose before this process calls it.
+"""SSRF guard: checks an untrusted URL before this process calls it.
 
 The host is resolved once and the request goes to the address that was checked: a second look-up could
 return another one (DNS rebinding). A redirect is a new URL and has to be checked again.
@@ -38,7 +38,7 @@ class UrlFault(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """Why, for whoever gave the URL. It does not tell whether a name exists that only the own network knows."""
+        """A sentence for the sender of the URL. It does not reveal whether a name exists that only the internal network resolves."""
         return _SENTENCES.get(self, "The URL's host is not known, or has an address that is not public.")
 
 
@@ -75,7 +75,7 @@ class CheckedTarget:
 
 
 def check_form(url: str) -> None:
-    """Refuse what is no HTTP address, without asking a name server.
+    """Refuse what is not an HTTP URL, without a DNS look-up.
 
     Raises:
         ForbiddenUrl: Length, scheme, credentials or host are not acceptable.
@@ -97,7 +97,7 @@ async def checked_target(url: str, *, allow_private: bool) -> CheckedTarget:
     addresses = await _resolve(parsed.host, parsed.port or (443 if parsed.scheme == "https" else 80))
     if not addresses or not (allow_private or all(map(is_public, addresses))):
         fault = UrlFault.PRIVATE if addresses else UrlFault.UNRESOLVED
-        log.info("url.refused", reason=fault.value)  # the caller is not told which of the two
+        log.info("url.refused", reason=fault.value)  # the caller does not learn which of the two
         raise ForbiddenUrl(fault)
     host = parsed.netloc.decode("ascii")
     return CheckedTarget(url=parsed.copy_with(host=addresses[0]), host=host, name=parsed.host)
@@ -120,7 +120,7 @@ def _parsed(url: str) -> httpx.URL:
 
 
 async def _resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host; none where it is not known."""
+    """The addresses of a host; none if it cannot be resolved."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):

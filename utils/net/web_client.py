@@ -1,7 +1,7 @@
-"""The one door to HTTP clients: each takes a bounded answer, keeps no cookie and follows no redirect by itself.
+"""Creates all HTTP clients: each limits the size of responses, keeps no cookies and does not follow redirects.
 
-A client is shared, by all who are served here or by all webhooks of one address. A cookie that came with one answer would go along
-with the request for somebody else, and open that one's session at a server which knows its callers by cookies.
+A client is shared by all users, or by all webhooks of one address. A cookie that was set for one user would be sent with the request
+of another, who would then use the first one's session at a server with cookie sessions.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from utils.net.bounded import Bound
 _PORTS = {"http": 80, "https": 443}
 
 
-class _Unread(CookiePolicy):
+class _NoCookies(CookiePolicy):
     """Reads no `Set-Cookie` header of any kind."""
 
     netscape = rfc2965 = hide_cookie2 = False
 
 
-def forget_cookies(jar: CookieJar) -> None:
-    """Let the jar of a client of httpx, httpx2 or requests that another package made stay empty."""
+def disable_cookies(jar: CookieJar) -> None:
+    """Keep the cookie jar of a client of httpx, httpx2 or requests empty, for clients that another package created."""
     jar.clear()
-    jar.set_policy(_Unread())
+    jar.set_policy(_NoCookies())
 
 
-def leads_away(sent: str, location: str) -> bool:
-    """Whether a redirect leads to another origin than that of the request; https at the same host is none.
+def is_cross_origin(sent: str, location: str) -> bool:
+    """Whether a redirect leads to another origin than that of the request. An upgrade to https at the same host does not count.
 
     Args:
-        sent: The address of the request.
-        location: The `Location` of the answer.
+        sent: The URL of the request.
+        location: The `Location` header of the response.
     """
     try:
         old, new = urlsplit(sent), urlsplit(urljoin(sent, location))
@@ -56,28 +56,28 @@ def web_client(
     kind: type[httpx.AsyncClient] = httpx.AsyncClient,
     **options: Any,
 ) -> httpx.AsyncClient:
-    """A client for one server, which may serve many people.
+    """A client for one server, which several users may share.
 
     Args:
-        bound: What is taken from the server.
+        bound: Limits of its responses.
         request: Hooks of each request, before those of the bound.
         response: Hooks of each response, before those of the bound.
-        kind: Its class.
+        kind: The class of the client.
         options: Further arguments of the class.
     """
     hooks = bound.hooks(request=[*request], response=[*response])
-    return kind(cookies=CookieJar(_Unread()), follow_redirects=False, event_hooks=hooks, **options)
+    return kind(cookies=CookieJar(_NoCookies()), follow_redirects=False, event_hooks=hooks, **options)
 
 
 def client_for_checked(bound: Bound, *, seconds: float, **options: Any) -> httpx.AsyncClient:
-    """A client for addresses that somebody else chose and `checked_target` has checked.
+    """A client for untrusted URLs that `checked_target` has checked.
 
-    No proxy of the environment resolves their names again. No connection is used twice: a pool knows it by its address, and TLS has
-    proved one name of those that are served there.
+    Proxies of the environment are not used, since they would resolve the names again. No connection is used twice: a pool would
+    find it by its address, while TLS has verified only one of the names that are served there.
 
     Args:
-        bound: What is taken from a server.
-        seconds: Longest wait for each part of an answer.
+        bound: Limits of the responses.
+        seconds: Longest wait for each part of a response.
         options: Further arguments of the client.
     """
     limits = httpx.Limits(max_keepalive_connections=0)

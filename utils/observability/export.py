@@ -48,10 +48,10 @@ def span_exporter(settings: TelemetrySettings) -> SpanExporter:
     import requests
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    from utils.net.web_client import forget_cookies
+    from utils.net.web_client import disable_cookies
 
     session = requests.Session()
-    forget_cookies(session.cookies)
+    disable_cookies(session.cookies)
     return OTLPSpanExporter(
         endpoint=f"{(settings.endpoint or '').rstrip('/')}/v1/traces",
         headers=_headers(settings),

@@ -13,15 +13,15 @@ from utils.observability.redaction import redactor, secrets_of
 from utils.observability.settings import LogSettings
 from utils.observability.tracebacks import without_quotes
 
-OURS = ("agents", "multi_agents", "utils", "__main__")
+OWN_PACKAGES = ("agents", "multi_agents", "utils", "__main__")
 """Packages whose log lines never contain a user's text. Libraries give no such guarantee: one logs the
-parameters of SQL statements, another whole requests."""
+parameters of SQL statements, another complete requests."""
 
 _SERVER = "uvicorn.error"
 """Logs its start and stop, and requests only at DEBUG."""
 
 _QUOTES_REQUESTS = "a2a"
-"""The SDK's loggers: their warnings are refused requests, with the piece that could not be read. The client is told of it."""
+"""The SDK's loggers: they warn of refused requests and quote the part that could not be parsed. The client receives the error anyway."""
 
 _OWN_HANDLERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 """Loggers that uvicorn gives their own handlers by default, which bypass the root logger."""
@@ -69,17 +69,17 @@ def configure_logging(
             ],
         )
     )
-    _route(handler, settings.level.upper(), (*OURS, *own))
+    _route(handler, settings.level.upper(), (*OWN_PACKAGES, *own))
     structlog.contextvars.bind_contextvars(agent=agent)
 
 
-def _route(handler: logging.Handler, level: str, ours: Sequence[str]) -> None:
+def _route(handler: logging.Handler, level: str, packages: Sequence[str]) -> None:
     chosen = logging.getLevelNamesMapping()[level]
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(logging.WARNING, chosen))
     logging.captureWarnings(capture=True)
-    for name in ours:
+    for name in packages:
         logging.getLogger(name).setLevel(chosen)
     logging.getLogger(_SERVER).setLevel(max(logging.INFO, chosen))
     logging.getLogger(_QUOTES_REQUESTS).setLevel(max(logging.ERROR, chosen))

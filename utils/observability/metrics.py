@@ -1,8 +1,8 @@
 """The metrics of this process, in one Prometheus registry.
 
-Counting never fails or delays a turn. Label values are limited: a value that is not a plain short name, or exceeds
-the number of values, is counted as `other`. So text of a user or a model never becomes a label, and no peer can make
-the registry grow without limit.
+Counting never fails or delays a turn. Label values are limited: a value that is not a short plain name, or exceeds
+the number of values, is counted as `other`. Text of a user or a model therefore never becomes a label, and no peer can
+make the registry grow without limit.
 """
 
 from __future__ import annotations

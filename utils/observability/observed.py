@@ -39,13 +39,13 @@ class ObservedCall:
 def observed_turn(
     agent: str, carrier: Mapping[str, str], *, task_id: str, context_id: str
 ) -> Iterator[TurnMeter]:
-    """Observe one turn of an agent: binds its ids to each log line, and yields what counts its events.
+    """Observe one turn of an agent: binds its IDs to each log line, and yields the meter of its events.
 
     Args:
         agent: Name of the agent.
         carrier: Headers of the message that started it.
-        task_id: Its task, only for the span.
-        context_id: Its conversation, only for the span.
+        task_id: Its task.
+        context_id: Its conversation.
     """
     attributes = {"gen_ai__conversation__id": context_id, "a2a__task__id": task_id}
     token = agent_at_work.set(agent)
@@ -66,10 +66,10 @@ def observed_turn(
 
 @contextmanager
 def observed_model_call(model: str) -> Iterator[ObservedModelCall]:
-    """Observe one try of a model call."""
+    """Observe one attempt of a model call."""
     agent, outcome, began, call = agent_at_work.get(), "error", time.monotonic(), ObservedModelCall()
     try:
-        with child_span(f"chat {model}", leaves=True, gen_ai__request__model=model) as span:
+        with child_span(f"chat {model}", remote=True, gen_ai__request__model=model) as span:
             yield call
             outcome = "ok"
             if call.usage is not None:
@@ -89,7 +89,7 @@ def observed_tool_call(tool: str) -> Iterator[ObservedCall]:
     """Observe one tool call. `tool` must be the name of an existing tool, since a model may ask for any name."""
     began, call = time.monotonic(), ObservedCall()
     try:
-        with child_span(f"execute_tool {tool}", notes_errors=False, gen_ai__tool__name=tool) as span:
+        with child_span(f"execute_tool {tool}", marks_errors=False, gen_ai__tool__name=tool) as span:
             yield from _until_done(call, span)
     finally:
         count(catalogue.TOOL_CALLS, tool=tool, outcome=call.status.value)
@@ -100,7 +100,7 @@ def observed_tool_call(tool: str) -> Iterator[ObservedCall]:
 def observed_delegation(agent: str) -> Iterator[ObservedCall]:
     """Observe a delegation; requests inside the block carry the trace context. Its event is counted elsewhere."""
     call = ObservedCall()
-    with child_span(f"delegate {agent}", leaves=True, notes_errors=False, gen_ai__agent__name=agent) as span:
+    with child_span(f"delegate {agent}", remote=True, marks_errors=False, gen_ai__agent__name=agent) as span:
         yield from _until_done(call, span)
 
 

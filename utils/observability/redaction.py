@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from pydantic import SecretStr
 
 from utils.environment import EnvSettings
-from utils.observability.secret_forms import HEADER, KNOWN, NAMED, TELLING
+from utils.observability.secret_forms import HEADER, KNOWN, NAME_WORDS, NAMED
 
 REDACTED = "[redacted]"
 
@@ -21,7 +21,7 @@ HEADERS = "LLM_EXTRA_HEADERS"
 SHORTEST_SECRET = 8
 """Characters; a shorter value could be part of any word."""
 
-_SECRET_NAMES = re.compile(rf"(?i)token$|{TELLING}")
+_SECRET_NAMES = re.compile(rf"(?i)token$|{NAME_WORDS}")
 
 _INPUT, _INPUT_END = "input_value=", ", input_type="
 _LONGEST_INPUT = 2_000
@@ -47,7 +47,7 @@ def _header_hidden(found: re.Match[str]) -> str:
 
 def _value_hidden(found: re.Match[str]) -> str:
     quote = found[2] or found[3] or found[4] or ""
-    end = "\\" if found[2] else ""  # of the escaped quote that follows, which was taken with the value
+    end = "\\" if found[2] else ""  # the escaped quote that follows was matched with the value
     return f"{found[1]}{quote}{REDACTED}{end}"
 
 
@@ -108,22 +108,23 @@ def secret_variables() -> frozenset[str]:
 
 
 def _parts(value: str) -> list[str]:
-    """The secrets in a setting that holds several: keys with commas, or headers as `name=value`.
+    """The secrets in a setting that holds several: comma-separated keys, or headers as `name=value`.
 
-    A header that is not named as a secret and is one word, such as a tenant's name, is none: log lines hold such words.
+    The value of a header without a secret name that is one word, such as a tenant's name, is not a secret: log lines contain
+    such words.
     """
     if "://" in value or value.lstrip().startswith("{"):
         return _in_headers(value) if "{" in value else []
     pieces = [piece.strip() for piece in value.split(",")]
-    named = [(name, told) for name, _, told in (piece.partition("=") for piece in pieces)]
+    named = [(name, content) for name, _, content in (piece.partition("=") for piece in pieces)]
     return [
         *pieces,
-        *(told for name, told in named if "auth" in name or _is_secret(name) or not told.isalpha()),
+        *(content for name, content in named if "auth" in name or _is_secret(name) or not content.isalpha()),
     ]
 
 
 def _passwords(value: str) -> list[str]:
-    """The password of an address as it is written and as it is meant; empty where there is none."""
+    """The password of a URL, as written and percent-decoded; empty if there is none."""
     if "://" not in value:
         return []
     written = value.partition("://")[2].rpartition("@")[0].partition(":")[2]
@@ -143,7 +144,7 @@ def _in_headers(text: str) -> list[str]:
 
 
 def redactor(secrets: Iterable[str] = ()) -> Processor:
-    """A structlog processor that redacts the whole event."""
+    """A structlog processor that redacts events."""
     known = tuple(secrets)
 
     def redact_event(_logger: Any, _method: str, event: Any) -> Any:

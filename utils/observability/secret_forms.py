@@ -1,7 +1,7 @@
-"""What secrets look like: the formats of known issuers, and what stands around a secret of any format. Pure.
+"""What secrets look like: the formats of known issuers, and the context of a secret of any format. Pure.
 
-Scanners of repositories are of no use for a log: they look for one line in a million, so they leave out what is not surely a
-secret, or take every random-looking word for one. A log may lose a word that was none, and ids have to stay.
+Rules of repository scanners do not suit a log: they omit whatever is not certainly a secret, or match every random-looking word.
+In a log a false positive costs one word, but IDs have to stay readable.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ _AROUND = (
 KNOWN = re.compile("|".join((*_ISSUED, *_AROUND)))
 """Secrets of known formats."""
 
-TELLING = (
+NAME_WORDS = (
     r"(?:secret|pass(?:word|wd|phrase|code)|\bpwd|api[_-]?key|(?:access|account|private|signing|encryption|master)[_-]?key"
     r"|authorization|credential|cookie|signature)"
 )
-"""What the name of a secret holds."""
+"""Words in the name of a secret."""
 
 HEADER = re.compile(
     r"(?i)((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\\?[\"']?\s{0,3}[:=]\s{0,3})"
     r"(?:(\\?\")[^\"\n]*|(')[^'\n]*|([^\s\"'][^\n]*))"
 )
-"""Headers that are secrets: all that follows, to the quote or the end of the line."""
+"""Headers with secrets: the value extends to the closing quote or the end of the line."""
 
 NAMED = re.compile(
-    rf"(?i)((?:token(?!s)|{TELLING})[\w-]{{0,20}}\\?[\"']?\s{{0,3}}[=:]\s{{0,3}}|\b(?:pass|sig|pin|otp|code_verifier)[\"']?=)"
+    rf"(?i)((?:token(?!s)|{NAME_WORDS})[\w-]{{0,20}}\\?[\"']?\s{{0,3}}[=:]\s{{0,3}}|\b(?:pass|sig|pin|otp|code_verifier)[\"']?=)"
     r"(?:(\\\")[^\"\n]{1,4000}|(\")[^\"\n]{1,4000}|(')[^'\n]{1,4000}|([^\s\"'&,;]{4,}))"
 )
-"""`password=…`, `"api_key": "…"`, `?access_token=…`: the name is kept, the value is redacted, to its quote where it has one."""
+"""`password=…`, `"api_key": "…"`, `?access_token=…`: the name is kept, the value is redacted up to its closing quote, if it has one."""

@@ -26,8 +26,8 @@ Value = str | int | float | bool
 
 _SCOPE = "platform-engineer"
 
-_HIDING = secrets.token_bytes(32)
-"""Key of this process that hides trace ids from services of others."""
+_TRACE_ID_KEY = secrets.token_bytes(32)
+"""Key of this process, from which the trace IDs for external services are derived."""
 
 agent_at_work: ContextVar[str] = ContextVar("agent_at_work", default="")
 """Name of the agent whose turn is running; empty outside a turn."""
@@ -47,7 +47,7 @@ def bound_trace_id() -> str:
 
 
 def trace_id_in(carrier: Mapping[str, str]) -> str:
-    """The trace id of a call's headers as 32 hexadecimal digits; a new one where they have none."""
+    """The trace id of a call's headers as 32 hexadecimal digits; a new one if they have none."""
     from opentelemetry import trace
 
     context = trace.get_current_span(_propagator().extract(dict(carrier))).get_span_context()
@@ -56,10 +56,10 @@ def trace_id_in(carrier: Mapping[str, str]) -> str:
 
 @contextmanager
 def root_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Iterator[Span]:
-    """The span of a turn: inside the span of the call that brought it, or part of its trace when that is over.
+    """The span of a turn: a child of the span of the call that started it, or part of its trace when that has ended.
 
     Args:
-        name: What is done.
+        name: The operation.
         carrier: The call's headers; `traceparent` and `tracestate` are read, invalid ones ignored.
         attributes: Attributes of the span, a dot written as two underscores.
     """
@@ -72,12 +72,12 @@ def root_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Ite
     if not span.get_span_context().is_valid:
         span = _unrecorded()
     with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
-        yield from _noting_errors(span)
+        yield from _marking_errors(span)
 
 
 @contextmanager
 def server_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Iterator[Mapping[str, str]]:
-    """The span of one call to this process: part of the caller's trace when it sent one. It is not made the current one.
+    """The span of one call to this process: part of the caller's trace if it sent one. It does not become the current span.
 
     Args:
         name: The operation.
@@ -85,7 +85,7 @@ def server_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> I
         attributes: Attributes of the span, a dot written as two underscores.
 
     Yields:
-        The headers that make something a part of it; those of the caller where no spans are made.
+        The headers with its trace context; those of the caller if spans are not recorded.
     """
     from opentelemetry.trace import SpanKind, get_tracer, set_span_in_context
 
@@ -106,25 +106,25 @@ def server_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> I
 
 @contextmanager
 def child_span(
-    name: str, *, leaves: bool = False, notes_errors: bool = True, **attributes: Value
+    name: str, *, remote: bool = False, marks_errors: bool = True, **attributes: Value
 ) -> Iterator[Span]:
     """A span inside the current one.
 
     Args:
-        name: What is done.
-        leaves: Whether it is a call to another process.
-        notes_errors: Whether an exception marks the span as failed.
+        name: The operation.
+        remote: Whether it is a call to another process.
+        marks_errors: Whether an exception marks the span as failed.
         attributes: Attributes of the span, a dot written as two underscores.
     """
     from opentelemetry.trace import SpanKind, get_tracer
 
-    kind = SpanKind.CLIENT if leaves else SpanKind.INTERNAL
+    kind = SpanKind.CLIENT if remote else SpanKind.INTERNAL
     started = get_tracer(_SCOPE).start_as_current_span(
         name, kind=kind, attributes=_dotted(attributes), record_exception=False, set_status_on_exception=False
     )
     with started as span:
-        if notes_errors:
-            yield from _noting_errors(span)
+        if marks_errors:
+            yield from _marking_errors(span)
         else:
             yield span
 
@@ -136,15 +136,15 @@ def trace_headers() -> dict[str, str]:
     return headers
 
 
-def headers_of_a_trace_elsewhere(service: str) -> dict[str, str]:
-    """The headers that begin a trace of its own at a service of somebody else; none outside a span.
+def separate_trace_headers(service: str) -> dict[str, str]:
+    """The headers that begin a separate trace at an external service; none outside a span.
 
-    Its id tells nothing of the current trace, whose id a caller may have chosen, and is the same for all requests of that trace to
-    that service from this process. `tracestate` is not sent, since a caller may have written anything in it. The current span is linked
-    to the other trace.
+    Its ID reveals nothing of the current trace, whose ID a caller may have chosen, and is the same for all requests of the current
+    trace to that service from this process. `tracestate` is not sent, since a caller may have written anything in it. The current span
+    is linked to the separate trace.
 
     Args:
-        service: Its name: two services, which might compare what they are sent, get two traces.
+        service: The service's name. Each service gets its own trace, so that two services cannot correlate them.
     """
     from opentelemetry.trace import (
         NonRecordingSpan,
@@ -155,18 +155,18 @@ def headers_of_a_trace_elsewhere(service: str) -> dict[str, str]:
     )
 
     span = get_current_span()
-    ours = span.get_span_context()
-    if not ours.is_valid:
+    current = span.get_span_context()
+    if not current.is_valid:
         return {}
-    hidden = hmac.digest(_HIDING, ours.trace_id.to_bytes(16) + service.encode(), "sha256")
-    sampled = TraceFlags(ours.trace_flags & TraceFlags.SAMPLED)
-    theirs = SpanContext(
-        int.from_bytes(hidden[:16]), random.getrandbits(64) or 1, is_remote=False, trace_flags=sampled
+    derived = hmac.digest(_TRACE_ID_KEY, current.trace_id.to_bytes(16) + service.encode(), "sha256")
+    sampled = TraceFlags(current.trace_flags & TraceFlags.SAMPLED)
+    remote = SpanContext(
+        int.from_bytes(derived[:16]), random.getrandbits(64) or 1, is_remote=False, trace_flags=sampled
     )
-    if theirs.trace_id not in {link.context.trace_id for link in getattr(span, "links", ())}:
-        span.add_link(theirs, {"peer.service": service})
+    if remote.trace_id not in {link.context.trace_id for link in getattr(span, "links", ())}:
+        span.add_link(remote, {"peer.service": service})
     headers: dict[str, str] = {}
-    _propagator().inject(headers, set_span_in_context(NonRecordingSpan(theirs)))
+    _propagator().inject(headers, set_span_in_context(NonRecordingSpan(remote)))
     return headers
 
 
@@ -178,7 +178,7 @@ def failed(span: Span, reason: str) -> None:
     span.set_status(StatusCode.ERROR)
 
 
-def _noting_errors(span: Span) -> Iterator[Span]:
+def _marking_errors(span: Span) -> Iterator[Span]:
     try:
         yield span
     except Exception as error:
@@ -197,7 +197,7 @@ def _propagator() -> TraceContextTextMapPropagator:
 
 
 def _unrecorded() -> Span:
-    """A span that is not recorded, with ids for the logs and for called services."""
+    """A span that is not recorded, with IDs for the logs and for called services."""
     from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
     ids = SpanContext(

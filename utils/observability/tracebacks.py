@@ -1,6 +1,7 @@
-"""Tracebacks and causes of errors for the log, in which no error of a model provider quotes what a user wrote.
+"""Formats tracebacks and causes of errors for the log, without the messages of a model provider, which may quote a user's text.
 
-Servers that check a request with pydantic, as vLLM and LiteLLM do, repeat parts of it in their error, and so does the exception of the client.
+Servers that validate requests with pydantic, such as vLLM and LiteLLM, quote parts of a request in their error, and so does the
+exception of the client.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ QUOTING = frozenset(
         "aiobotocore",
     }
 )
-"""Packages whose exceptions, and those that are raised in them, may hold what a server answered."""
+"""Packages whose exceptions, and exceptions raised in them, may contain the response of a server."""
 
 HIDDEN = "what the provider said is left out, since it may quote a user"
 
@@ -35,34 +36,35 @@ _CAUSE = "\nThe above exception was the direct cause of the following exception:
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
 
 _CAUSES = 6
-"""Errors of a chain that are named: enough for what a client library, its transport and the system raise for one failure."""
+"""Errors of a chain that are reported: enough for what a client library, its transport and the system raise for one failure."""
 _LONGEST = 300
-"""Characters of each. A line of the log is for an error that was foreseen, which may come with every request."""
+"""Characters of each, since expected errors may be logged with every request."""
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 def without_quotes(exc_info: ExceptionInfo) -> str:
-    """The traceback of an exception and of what led to it; of a provider's errors only type, status and the names that they have in its API."""
+    """The traceback of an exception and its causes; for a provider's errors only type, status, error code and parameter name."""
     return _text(exc_info[1], set()).rstrip("\n")
 
 
 def causes_of(error: BaseException) -> list[str]:
-    """An error and what led to it, newest first: type and message of each, and where it was raised. For errors that were foreseen,
-    whose traceback tells no more and is a hundred lines.
+    """An error and its causes, newest first: type and message of each, and where it was raised.
+
+    For expected errors, whose traceback would be a hundred lines and say no more.
     """
     found: list[str] = []
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen and len(found) < _CAUSES:
         seen.add(id(one))
-        said = " ".join("".join(_last_lines(one, {*seen})).split())
-        found.append(f"{said[:_LONGEST]}{_place(one)}")
-        one = _led_to(one)
+        message = " ".join("".join(_last_lines(one, {*seen})).split())
+        found.append(f"{message[:_LONGEST]}{_place(one)}")
+        one = _cause(one)
     return found
 
 
-def _led_to(error: BaseException) -> BaseException | None:
+def _cause(error: BaseException) -> BaseException | None:
     return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
@@ -75,9 +77,9 @@ def _place(error: BaseException) -> str:
 
 def _text(error: BaseException, seen: set[int]) -> str:
     seen.add(id(error))
-    before, led = "", _led_to(error)
-    if led is not None and id(led) not in seen:
-        before = _text(led, seen) + (_CAUSE if led is error.__cause__ else _CONTEXT)
+    before, cause = "", _cause(error)
+    if cause is not None and id(cause) not in seen:
+        before = _text(cause, seen) + (_CAUSE if cause is error.__cause__ else _CONTEXT)
     frames = "".join(traceback.format_tb(error.__traceback__))
     head = f"Traceback (most recent call last):\n{frames}" if frames else ""
     return f"{before}{head}{''.join(_last_lines(error, seen))}"
@@ -95,12 +97,12 @@ def _last_lines(error: BaseException, seen: set[int]) -> Iterator[str]:
 
 
 def _facts(error: BaseException) -> Iterator[str]:
-    """What identifies an error: its status, its code, and the parameter that was wrong."""
-    answered = getattr(error, "response", None)
-    told = answered.get("Error", {}) if isinstance(answered, dict) else {}
+    """What identifies an error: its status, its code, and the name of the invalid parameter."""
+    response = getattr(error, "response", None)
+    body = response.get("Error", {}) if isinstance(response, dict) else {}
     facts = {
         "status": getattr(error, "status_code", None),
-        "code": getattr(error, "code", None) or told.get("Code"),
+        "code": getattr(error, "code", None) or body.get("Code"),
         "parameter": getattr(error, "param", None),
     }
     for name, value in facts.items():

@@ -1,4 +1,4 @@
-"""Measures one turn: what its events count, outcome, duration, and time to the first text."""
+"""Measures one turn: counts of its events, outcome, duration, and time to the first text."""
 
 from __future__ import annotations
 

@@ -135,6 +135,6 @@ class RemoteContexts:
 
 
 def first_id(thread_id: str, agent: str, cleared: int) -> str:
-    """The id of a context that was not used yet, after so many clearings."""
+    """The ID of a context that was not used yet, derived from the number of clearings."""
     name = f"{thread_id}/{agent}/{cleared}" if cleared else f"{thread_id}/{agent}"
     return str(uuid5(_NAMESPACE, name))

@@ -39,8 +39,8 @@ PROBE_BYTES = 16_384
 """Bytes that a probe writes: four pages of the file, more than a short turn needs."""
 
 LOG_BYTES = 4 * 1024**2
-"""What is left of a write-ahead log that a large write made longer, once it is written again from its beginning. SQLite copies it
-into the file from about this size on."""
+"""Size to which a write-ahead log is truncated after a large write, once it restarts from its beginning. SQLite copies the log into
+the file from about this size on."""
 
 _PRAGMAS = (
     f"busy_timeout={BUSY_SECONDS * 1000:.0f}",
@@ -175,7 +175,7 @@ class Database:
             StorageError: The database is closed.
         """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        with self._gate:  # nothing is queued behind the sentinel, where nobody would take it
+        with self._gate:  # nothing may be queued after the sentinel, since it would never be processed
             if self._thread is None or self._closing:
                 raise StorageError("The database is closed.")
             self._jobs.put(_Job(work, future, time.monotonic()))
@@ -208,10 +208,10 @@ class Database:
     def _answer(self, connection: sqlite3.Connection, work: Work[Any], future: asyncio.Future[Any]) -> None:
         try:
             result = work(connection)
-        except BaseException as error:  # noqa: BLE001 - whoever awaits the read gets the error
-            _tell([(future, None, error)])
+        except BaseException as error:  # noqa: BLE001 - the caller that awaits the read gets the error
+            _resolve_futures([(future, None, error)])
         else:
-            _tell([(future, result, None)])
+            _resolve_futures([(future, result, None)])
 
     async def probe(self) -> None:
         """Write and delete a few pages, so that `failing` is up to date.
@@ -234,7 +234,7 @@ class Database:
         connection.close()
 
     def _commit_next(self, connection: sqlite3.Connection) -> bool:
-        """Wait for writes and commit them; whether more may come. Holds nothing of a group while it waits for the next one."""
+        """Wait for writes and commit them; returns whether more may come. Keeps no reference to a group while waiting for the next."""
         group = [self._jobs.get()]
         while len(group) < GROUP and not self._jobs.empty():
             group.append(self._jobs.get())
@@ -260,13 +260,13 @@ class Database:
                 self._commit(connection, [job])
         else:
             self.failing, self.written_at = False, time.monotonic()
-            _tell([(job.future, result, None) for job, result in zip(jobs, results, strict=True)])
+            _resolve_futures([(job.future, result, None) for job, result in zip(jobs, results, strict=True)])
 
     def _fail(self, jobs: list[_Job], error: BaseException) -> None:
         if _is_fault(error):
             self.failing, self.written_at = True, time.monotonic()
             self._count_error()
-        _tell([(job.future, None, error) for job in jobs])
+        _resolve_futures([(job.future, None, error) for job in jobs])
 
     def _count_error(self, amount: int = 1) -> None:
         count(catalogue.STORAGE_ERRORS, amount, file=self._path.stem)
@@ -275,19 +275,19 @@ class Database:
 _Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
 
 
-def _tell(outcomes: Sequence[_Outcome]) -> None:
-    """Tell those who wait, from another thread: each loop is woken once for all of its futures."""
+def _resolve_futures(outcomes: Sequence[_Outcome]) -> None:
+    """Resolve futures from another thread: each loop is woken once for all of its futures."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
     for outcome in outcomes:
         by_loop.setdefault(outcome[0].get_loop(), []).append(outcome)
     for loop, its in by_loop.items():
-        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop was closed
             loop.call_soon_threadsafe(_settle, its)
 
 
 def _settle(outcomes: Sequence[_Outcome]) -> None:
     for future, result, error in outcomes:
-        if future.done():  # whoever waited was cancelled
+        if future.done():  # the caller was canceled
             continue
         if error is None:
             future.set_result(result)

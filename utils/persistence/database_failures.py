@@ -28,7 +28,7 @@ _UNOPENED = (
 
 
 class StorageDamaged(StorageError):
-    """A page of a database is damaged, which costs what stood on it."""
+    """A page of a database is damaged, and its data is lost."""
 
 
 class StorageHeld(StorageAway):

@@ -1,7 +1,7 @@
 """Stores delegations, the tasks that were sent to remote agents, until the task that they belong to ends.
 
-LangGraph runs a tool again from its start when the graph resumes after an interrupt or a restart. The stored record
-tells that second run what the first one sent, so that nothing is sent twice.
+LangGraph runs a tool again from its start when the graph resumes after an interrupt or a restart. From the stored record
+the second run knows what the first one sent, so that nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class DelegationStore:
         await self._database.write(write)
 
     async def remove(self, delegation_id: str) -> None:
-        """Delete a delegation of which nothing is left at its agent."""
+        """Delete a delegation that needs no further request to its agent."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM errands WHERE id = ?", (delegation_id,))
@@ -164,7 +164,7 @@ class DelegationStore:
         await self._database.write(write)
 
     async def delete(self, thread_id: str) -> None:
-        """Delete all delegations of a conversation, those too that were still to be canceled at their agent."""
+        """Delete all delegations of a conversation, including those still to be canceled at their agent."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM errands WHERE thread_id = ?", (thread_id,))

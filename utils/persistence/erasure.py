@@ -1,7 +1,7 @@
-"""Erases all that an agent keeps of one person: in the files of its folder, or in its schema.
+"""Erases all data that an agent stores of one person: in the files of its folder, or in its schema.
 
-It works on the tables alone, so that nothing stays because a setting is off, a key is lost or a server is down. The tasks are
-last: where the process is killed before, the next run finds the conversations again.
+It works on the tables directly, so that no data remains because a setting is off, a key is lost or a server is down. Tasks are
+deleted last: if the process is killed before, the next run finds the conversations again.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Erased:
     Attributes:
         conversations: The tasks of each conversation, by owner and context id.
         left: Context ids of conversations that stay, since a turn of them is under way.
-        elsewhere: Names of the agents that these conversations were told to.
+        elsewhere: Names of the agents that received parts of these conversations.
         others: Owners of the other conversations.
         counts: How many rows there were of each kind of personal data.
     """
@@ -171,7 +171,7 @@ def files_of(person: DataSubject) -> set[str]:
 
 
 def erase_in_files(home: Path, person: DataSubject, *, dry: bool) -> Erased:
-    """Erase it in the files of a folder that no other process uses, turns that wait for a process included; with `dry` only tell.
+    """Erase it in the files of a folder that no other process uses, including waiting turns; with `dry` only report.
 
     Raises:
         StorageError: A file cannot be read or written, or a later version wrote it, which may keep more than is known here.
@@ -216,7 +216,7 @@ def _run(file: Path, its: Sequence[Removal]) -> None:
 
 
 async def erase_in_database(pool: PostgresPool, person: DataSubject, *, dry: bool) -> Erased:
-    """Erase it in an agent's schema, all or nothing, but conversations with a turn that is under way; with `dry` only tell.
+    """Erase it in an agent's schema atomically, without conversations that have a running turn; with `dry` only report.
 
     Raises:
         StorageError: The database failed.

@@ -1,4 +1,4 @@
-"""The SQLite files of an agent's folder: who opens one, erases from it, hands it over or counts it means the same file."""
+"""The names of the SQLite files in an agent's folder, in one place for all code that uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes of each kind an agent's storage holds, without what deleted rows left free in it."""
+"""How many bytes of each kind an agent's storage uses, without the free space of deleted rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "tool_calls": ("tool_calls",),
     "memories": ("memories", "memory_sources"),
 }
-"""What grows with conversations: each is a SQLite file of that name, or these tables of PostgreSQL."""
+"""The kinds of data that grow with conversations: each is a SQLite file of that name, or these tables of PostgreSQL."""
 
 _ROW_BYTES = 28
 """What PostgreSQL adds to each row."""
@@ -35,7 +35,7 @@ SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(%s)) A
 
 
 def used_by(connection: sqlite3.Connection) -> int:
-    """Bytes of a SQLite database, but for its free pages."""
+    """Bytes of a SQLite database without its free pages."""
     pages, free, size = (
         connection.execute(f"PRAGMA {about}").fetchone()[0]
         for about in ("page_count", "freelist_count", "page_size")
@@ -59,21 +59,21 @@ def _used_in(path: Path) -> int:
 async def in_use_of_tables(pool: PostgresPool, limits: Mapping[str, int]) -> dict[str, int]:
     """Bytes of the rows of each kind that has a limit.
 
-    Rows are read only where the tables with their indexes and their free space are larger than the limit; where they
-    are not, it is their size.
+    Rows are read only if the tables with their indexes and free space exceed the limit; else the size of the tables is
+    returned.
 
     Raises:
-        StorageError: The database cannot be asked.
+        StorageError: The database failed.
     """
 
     async def read(db: Connection) -> dict[str, int]:
         tables = [table for kind in limits for table in KINDS[kind]]
         rows: list[Any] = await (await db.execute(_TOTALS, (tables,))).fetchall()
-        whole = {str(name): int(size) for name, size in rows}
+        sizes = {str(name): int(size) for name, size in rows}
         found = {}
         for kind, limit in limits.items():
-            there = [table for table in KINDS[kind] if table in whole]
-            total = sum(whole[table] for table in there)
+            there = [table for table in KINDS[kind] if table in sizes]
+            total = sum(sizes[table] for table in there)
             found[kind] = total if total <= limit else sum([await _rows_of(db, table) for table in there])
         return found
 
@@ -81,7 +81,7 @@ async def in_use_of_tables(pool: PostgresPool, limits: Mapping[str, int]) -> dic
 
 
 async def _rows_of(db: Connection, table: str) -> int:
-    """Bytes of the rows of a table, as they are stored: what stands apart is not read for it."""
+    """Bytes of the rows of a table, as they are stored. Values that are stored out of line are not read."""
     from psycopg import sql
 
     columns: list[Any] = await (await db.execute(_COLUMNS, (table,))).fetchall()

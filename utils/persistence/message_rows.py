@@ -45,13 +45,13 @@ def shelf_of(db: sqlite3.Connection, thread_id: str, codec: Codec) -> Shelf:
 
 
 def store(db: sqlite3.Connection, thread_id: str, shelf: Shelf, codec: Codec) -> None:
-    """Store what is new on a shelf."""
+    """Store the new messages of a shelf."""
     for digest, body in shelf.rows().items():
         db.execute(_PUT, (thread_id, digest, codec.encrypt(body, places.message(thread_id, digest))))
 
 
 def sweep(db: sqlite3.Connection, thread_id: str, shelf: Shelf) -> None:
-    """Delete the messages that no checkpoint of the conversation names any more, nor a step that has none yet."""
+    """Delete the messages that no checkpoint of the conversation references, nor a step without a checkpoint yet."""
     named: set[str] = set()
     for (kind,) in db.execute(_KINDS, (thread_id, thread_id)):
         named |= names(kind or "")

@@ -1,4 +1,4 @@
-"""Conversations in the files of agents that store in a database: they stayed there when DATABASE_URL was set, and no agent shows them."""
+"""Finds conversations in files that were left there when DATABASE_URL was set: no agent shows them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHAT_TO_DO = (
 
 
 def conversations_in(folder: Path) -> int:
-    """How many conversations an agent's folder holds; 1 for a file that cannot be read, since it may hold some. Nothing is written."""
+    """How many conversations an agent's folder contains; 1 for a file that cannot be read, since it may contain some. Writes nothing."""
     file = folder / StoreFile.TASKS
     if not file.is_file():
         return 0
@@ -34,13 +34,13 @@ def conversations_in(folder: Path) -> int:
 
 
 def out_of_sight(home: Path) -> dict[str, int]:
-    """The conversations in files by agent, for a data folder of agents that store in a database; those with none are left out."""
+    """The number of conversations in files by agent, without agents that have none."""
     folders = sorted(each for each in home.iterdir() if each.is_dir()) if home.is_dir() else []
     return {each.name: number for each in folders if (number := conversations_in(each))}
 
 
-def told_of(settings: DatabaseSettings, home: Path) -> str:
-    """The sentence for a data folder; empty if the agents store in files, or if no file has a conversation."""
+def notice_for(settings: DatabaseSettings, home: Path) -> str:
+    """The sentence for a data folder; empty if the agents use files, or if no file has a conversation."""
     found = out_of_sight(home) if settings.url is not None else {}
     return sentence(home, found) if found else ""
 

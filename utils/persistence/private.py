@@ -32,8 +32,8 @@ def make_private(home: Path, *agents: str) -> int:
     Returns:
         How many paths could not be changed, because another user owns them, such as the root of a mounted volume.
     """
-    ours = (home / name for name in (*_COMMON, *agents))
-    paths = [home, *(path for one in ours for path in _under(one))]
+    roots = (home / name for name in (*_COMMON, *agents))
+    paths = [home, *(path for root in roots for path in _under(root))]
     return sum(not _make_one_private(path) for path in paths)
 
 

@@ -51,15 +51,15 @@ class RetentionSettings(EnvSettings):
 
     @property
     def limits(self) -> Mapping[str, int]:
-        """Most bytes of each kind that has a limit."""
-        told = {
+        """The limit of each kind in bytes, for those that have one."""
+        limits = {
             "tasks": self.tasks_mb,
             "checkpoints": self.checkpoints_mb,
             "artifacts": self.artifacts_mb,
             "tool_calls": self.tool_calls_mb,
             "memories": self.memories_mb,
         }
-        return {kind: round(megabytes * MEGABYTE) for kind, megabytes in told.items() if megabytes}
+        return {kind: round(megabytes * MEGABYTE) for kind, megabytes in limits.items() if megabytes}
 
 
 class Migrate(StrEnum):

@@ -1,7 +1,7 @@
-"""The messages of a conversation, each stored once beside the checkpoints that name it. Pure.
+"""The messages of a conversation, each stored once and referenced by its checkpoints. Pure.
 
-A checkpoint names its messages by digests, which stand in its row behind the type of the value: whoever deletes what no
-checkpoint names any more reads that column alone, without a key and without the value.
+A checkpoint references its messages by digests, which are appended to the type of the value in its row. To delete messages that
+no checkpoint references any more, only that column is read: neither a key nor the value is needed.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KIND = "messages."
-"""Begins the type of a value that names messages: a version that does not know it refuses the value."""
+"""Prefix of the type of a value that references messages: a version that does not know it refuses the value."""
 
 SALT = ""
-"""In place of a digest: the row with what the digests of a conversation are made with."""
+"""In place of a digest: the row with the salt of the conversation's digests."""
 
 DEEPEST = 8
-"""How deep in a value messages are looked for: those of a state that is sent to a node are at 6. Deeper ones are stored in it."""
+"""How deep in a value messages are searched: those of a state that is sent to a node are at 6. Deeper ones stay in the value."""
 
 _SALT_BYTES = 32
-_DIGEST_BYTES = 12  # of 96 bits: two messages of a conversation have the same one after 10^14 of them
+_DIGEST_BYTES = 12  # 96 bits: a collision within a conversation is likely after 10^14 messages
 _DIGEST_LETTERS = 16
 _MARK_BYTES = 8
 _NUMBER_BYTES = 4
@@ -40,12 +40,12 @@ LOST = "A message of this conversation is missing in the storage. Start a new co
 
 
 def names(kind: str) -> set[str]:
-    """The digests that the type of a stored value names."""
+    """The digests in the type of a stored value."""
     return set(_digests(kind)) if kind.startswith(KIND) else set()
 
 
 def has_messages(value: Any, deep: int = DEEPEST + 1) -> bool:
-    """Whether there are messages in one of some values."""
+    """Whether a value contains messages."""
     if isinstance(value, BaseMessage) or deep == 0:
         return isinstance(value, BaseMessage)
     kind = type(value)
@@ -59,15 +59,15 @@ class Shelf:
     """The stored messages of one conversation, for one operation on its checkpoints.
 
     Args:
-        salt: What its digests are made with; without one, a new one is made.
-        stored: Digests of those that are stored.
-        body: Reads one by its digest.
+        salt: Salt of its digests; a new one is generated if omitted.
+        stored: Digests of the stored messages.
+        body: Reads a message by its digest.
 
     Attributes:
-        salt: What the digests are made with: nobody who lacks it can tell by a digest what a message says, nor that two
-            conversations have the same one.
+        salt: Salt of the digests. Without it, a digest reveals neither the content of a message, nor that two conversations
+            contain the same message.
         stored: As given.
-        new: Those to store, by digest.
+        new: Messages to store, by digest.
         salted: Whether the salt is new.
     """
 
@@ -84,7 +84,7 @@ class Shelf:
         self._body = body
 
     def put(self, body: bytes) -> str:
-        """The digest of a message, which is kept to be stored unless it is."""
+        """The digest of a message, which is added to `new` unless it is stored already."""
         raw = blake2b(body, digest_size=_DIGEST_BYTES, key=self.salt).digest()
         digest = urlsafe_b64encode(raw).decode("ascii")
         if digest not in self.stored:
@@ -92,7 +92,7 @@ class Shelf:
         return digest
 
     def rows(self) -> dict[str, bytes]:
-        """What is to be stored, by digest: new messages, and the salt where it is new."""
+        """What is to be stored, by digest: new messages, and the salt if it is new."""
         return self.new | ({SALT: self.salt} if self.new and self.salted else {})
 
     def get(self, digest: str) -> bytes:
@@ -103,18 +103,18 @@ class Shelf:
         """
         body = self.new.get(digest) or self._body(
             digest
-        )  # LangGraph serialises what it reads of an old form again
+        )  # LangGraph serialises values of an old format again when it reads them
         if body is None:
             raise StorageError(LOST)
         return body
 
 
 class MessageSerializer(SerializerProtocol):
-    """Stores the messages of a value on a shelf, and reads what names them.
+    """Moves the messages of a value to a shelf, and restores them.
 
     Args:
-        inner: Serialises messages, and what is left of a value.
-        shelf: Where the messages are.
+        inner: Serialises messages, and the rest of a value.
+        shelf: The messages.
     """
 
     def __init__(self, inner: SerializerProtocol, shelf: Shelf) -> None:
@@ -122,7 +122,7 @@ class MessageSerializer(SerializerProtocol):
         self._shelf = shelf
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """The type and the bytes of a value; messages in it go to the shelf."""
+        """The type and the bytes of a value; its messages are put on the shelf."""
         leaving = _Leaving(self._message)
         left = leaving.value(obj, DEEPEST)
         kind, stored = self._inner.dumps_typed(left)
@@ -157,14 +157,14 @@ def _digests(kind: str) -> list[str]:
 
 
 class _Leaving:
-    """Puts references in the place of messages.
+    """Replaces messages by references.
 
-    A reference is `mark`, the number of the first digest, and how many messages follow each other in a list. The mark is made
-    after the value, so that nothing in the value can look like one.
+    A reference consists of `mark`, the number of the first digest, and the number of consecutive messages in a list. The mark is
+    random, so nothing in the value can look like a reference.
 
     Attributes:
-        mark: Begins each reference.
-        digests: Of the messages, in order.
+        mark: Prefix of each reference.
+        digests: Digests of the messages, in order.
     """
 
     def __init__(self, store: Callable[[BaseMessage], str | None]) -> None:
@@ -173,7 +173,7 @@ class _Leaving:
         self._store = store
 
     def value(self, value: Any, deep: int) -> Any:
-        """The value without messages; the same object where there are none. What it is made of is not changed."""
+        """The value without messages; the same object if it has none. The value itself is not changed."""
         if isinstance(value, BaseMessage):
             return self._reference(len(self.digests) - 1, 1) if self._taken(value) else value
         if deep == 0:
@@ -190,7 +190,7 @@ class _Leaving:
 
     def _items(self, items: Any, deep: int) -> Any:
         left: list[Any] = []
-        following = 0  # messages that follow each other, which one reference stands for
+        following = 0  # consecutive messages, which share one reference
         for item in items:
             if isinstance(item, BaseMessage) and self._taken(item):
                 following += 1
@@ -216,7 +216,7 @@ class _Leaving:
 
 
 class _Coming:
-    """Puts messages in the place of references, in a value that nobody else holds."""
+    """Replaces references by messages, in place: the value must not be used elsewhere."""
 
     def __init__(self, mark: bytes, digests: list[str], read: Callable[[str], Any]) -> None:
         self._mark = mark

@@ -240,7 +240,7 @@ _LISTED = """(
 
 
 def _row_or(lost: Row, db: sqlite3.Connection) -> Row:
-    """The whole row, or `lost` where its page is damaged."""
+    """The complete row, or `lost` if its page is damaged."""
     try:
         found = db.execute(f"SELECT {_ROW} FROM tasks WHERE id = ?", (lost.id,)).fetchone()  # noqa: S608
     except sqlite3.DatabaseError as error:

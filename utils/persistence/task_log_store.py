@@ -28,7 +28,7 @@ class RecordKind(IntEnum):
     CHUNK = 4
     """A `TaskArtifactUpdateEvent` that continues an artifact."""
     MESSAGE = 5
-    """A `Message`: the whole answer of a turn without a task."""
+    """A `Message`: the complete answer of a turn without a task."""
     BARE_ARTIFACT = 6
     """An `Artifact` alone, as version 1 of the schema stored it, that starts an artifact."""
     BARE_CHUNK = 7
@@ -84,7 +84,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class IdleContext:
-    """A conversation of which no task has changed for long.
+    """A conversation whose tasks have not changed for a long time.
 
     Attributes:
         owner: Who sees it.
@@ -126,13 +126,13 @@ class ContextRow:
 
 
 NEWEST = (2**63 - 1, "")
-"""Where the first page of conversations begins."""
+"""The start of the first page of conversations."""
 
 LOST = b"\xff"
 """The body of a row whose page is damaged: no task can be parsed from it."""
 
 LEFT_OUT = b"\xfe"
-"""The body of a row that a page only names, since those before it hold `BATCH_BYTES`: `look` reads it. No task can be parsed from it."""
+"""The body of a row that a page lists without its body, since the rows before it reach `BATCH_BYTES`: `look` reads it. No task can be parsed from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +141,10 @@ class Stored:
 
     Attributes:
         owner: Who sees it.
-        attempt: The attempt that may write; 0 where nobody claimed the task.
+        attempt: The attempt that may write; 0 if the task was never claimed.
         last: The sequence of its last event; 0 for none.
         row: Its head; `None` while there is no task.
-        changes: Records of `CHANGES` after the row, in order: what makes the head of today of it.
+        changes: Records of `CHANGES` after the row, in order: applied to the row they give the current head.
     """
 
     owner: str
@@ -156,7 +156,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Events of one task, and its row, that are stored together or not at all.
+    """Events of one task, and its row, that are stored atomically.
 
     Attributes:
         task_id: The task.
@@ -165,7 +165,7 @@ class Write:
         after: The sequence of the last event that must be stored before; `None` for the end of an existing task whose
             last events could not be stored, which may leave a gap.
         records: New events, in order; may be empty.
-        row: The head to store; `None` where the stored one stays.
+        row: The head to store; `None` to keep the stored one.
     """
 
     task_id: str
@@ -192,13 +192,13 @@ class Refusal(StrEnum):
     """Why a write may not be stored."""
 
     OWNER = "owner"
-    """The task belongs to somebody else."""
+    """The task belongs to another owner."""
     ATTEMPT = "attempt"
     """A later attempt has claimed the task."""
     ENDED = "ended"
     """A terminal status is stored."""
     GAP = "gap"
-    """The last event that is stored is another one than the write follows."""
+    """The last stored event is not the one that the write follows."""
     MISSING = "missing"
     """There is no task that could be ended."""
 
@@ -219,8 +219,8 @@ def check_write(stored: Stored | None, write: Write) -> None:
     """Check that `write` may be stored: the one fence that every store calls within its transaction.
 
     Args:
-        stored: The task as it is; its `changes` are not looked at.
-        write: What shall be added.
+        stored: The task as it is stored; its `changes` are not used.
+        write: The write.
 
     Raises:
         WriteRefused: It may not.
@@ -271,7 +271,7 @@ class TaskLogStore(ABC):
         Events of a log without a task (an answer that was one message) are removed.
 
         Raises:
-            WriteRefused: The task belongs to somebody else.
+            WriteRefused: The task belongs to another owner.
         """
 
     @abstractmethod

@@ -27,7 +27,7 @@ from utils.a2a_common.client.stream.follow import follow_message
 from utils.a2a_common.client.stream.message import user_message
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.a2a_common.protocol.rules import rules_part
-from utils.whole_file import write_new
+from utils.atomic_file import write_new
 
 ASKED_ONLY = "This agent was asked to forget; it deletes nothing on request. It may keep the requests of the conversation"
 NOTHING = "Nothing was said in this conversation yet: there is nothing to delete."

@@ -13,8 +13,8 @@ from typing import Any
 from utils.a2a_common.client.delegation.part_text import described, where
 from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.protocol.file_names import safe_file_name
+from utils.atomic_file import write_new
 from utils.events import ContentPart, FileBytes, FileUrl
-from utils.whole_file import write_new
 
 LARGEST_FILE = 25_000_000
 """Bytes of a file that is saved."""

@@ -26,9 +26,9 @@ from multi_agents.cli.peer.conversations import (
 )
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
-from utils.persistence.out_of_sight import told_of
+from utils.atomic_file import is_full, not_written, write_new
+from utils.persistence.out_of_sight import notice_for
 from utils.persistence.settings import DatabaseSettings
-from utils.whole_file import is_full, not_written, write_new
 
 Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
@@ -50,7 +50,7 @@ def list_conversations(url: str | None, token: str, *, as_json: bool) -> ExitCod
         else:
             for line in map(row, found):
                 _print(line)
-        if url is None and (unseen := told_of(DatabaseSettings.load(), home_folder())):
+        if url is None and (unseen := notice_for(DatabaseSettings.load(), home_folder())):
             say(unseen)
         return ExitCode.OK
 

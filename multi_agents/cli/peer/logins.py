@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from utils.a2a_common.client.transport.credentials import origin_of
+from utils.atomic_file import not_written, replace_file
 from utils.auth.device_flow import DeviceFlow, FlowRefused, FlowUnavailable, Tokens
 from utils.environment import process_environment
 from utils.errors import SettingsError
 from utils.settings import HomeSettings
-from utils.whole_file import not_written, replace_file
 
 FILE = "logins.json"
 

@@ -40,15 +40,15 @@ from utils.a2a_common.client.agents.agents_file import (
     with_shares,
     with_trust,
 )
+from utils.atomic_file import check_room
 from utils.auth.settings import TrustSettings
 from utils.environment import repeated_variables, unread_env_file
 from utils.errors import SettingsError
-from utils.persistence.out_of_sight import told_of
+from utils.persistence.out_of_sight import notice_for
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.persistence.settings import DatabaseSettings
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
 from utils.settings_index import names_of, shared_groups
-from utils.whole_file import check_room
 
 MOST_STARTS = 3
 """Starts until free ports are found that nobody else takes meanwhile."""
@@ -135,7 +135,7 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
     if unread := unread_env_file():
         say(unread)
-    if unseen := await asyncio.to_thread(told_of, DatabaseSettings.load(environ), run_file.path.parent):
+    if unseen := await asyncio.to_thread(notice_for, DatabaseSettings.load(environ), run_file.path.parent):
         say(unseen)
     if left_out := not_passed_on(environ):
         say(left_out)

@@ -20,10 +20,10 @@ from multi_agents.cli.errors import (
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ports import is_free
+from utils.atomic_file import check_room
 from utils.errors import PlatformError, StorageError, StorageFull
 from utils.net.bounded import Bound
 from utils.net.web_client import web_client
-from utils.whole_file import check_room
 
 POLL_SECONDS = 0.15
 SILENT_SECONDS = 120.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from multi_agents.cli.errors import unwritable_home
-from utils.whole_file import replace_file
+from utils.atomic_file import replace_file
 
 
 @dataclass(frozen=True, slots=True)

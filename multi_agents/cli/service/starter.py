@@ -17,11 +17,11 @@ from multi_agents.cli.paths import AGENT_MODULE
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import Planned, ServicePlan, child_environment, shared_environment
 from utils.a2a_common.server.preload import SHARED_MODULES
+from utils.atomic_file import writing
 from utils.processes.adoption import can_adopt
 from utils.processes.fork_client import LAUNCHER, ForkServer, ForkServerGone
 from utils.processes.request import ProcessTarget
 from utils.processes.settings import ProcessSettings, StartMethod
-from utils.whole_file import writing
 
 FORK_SERVER = "fork-server"
 """Name of its log."""

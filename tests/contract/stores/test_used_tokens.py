@@ -12,7 +12,7 @@ import pytest
 from tests.postgres import AGENT, PostgresServer
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.service_tokens import ServiceTokens, Signer, new_private_key
-from utils.auth.token_form import taken_apart
+from utils.auth.token_form import parse_token
 from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
 from utils.errors import StorageError
 from utils.persistence.postgres.pool import PostgresPool
@@ -37,7 +37,7 @@ async def pools(postgres: PostgresServer) -> AsyncIterator[list[PostgresPool]]:
 async def takes(used: UsedTokens, token: str) -> bool:
     """Whether an agent with this store of used tokens takes a token."""
     try:
-        await ServiceTokens(KEY, "desk", 30, used).verified(taken_apart(token), time.time())
+        await ServiceTokens(KEY, "desk", 30, used).verified(parse_token(token), time.time())
     except AuthRefused as refused:
         return refused.why is not Why.REPLAYED
     return True
@@ -80,5 +80,5 @@ class Broken:
 async def test_where_it_cannot_be_stored_that_a_token_is_used_it_is_refused() -> None:
     token = Signer(KEY, "supervisor").token("desk", "ada")
     with pytest.raises(AuthRefused) as refused:
-        await ServiceTokens(KEY, "desk", 30, Broken()).verified(taken_apart(token), time.time())
+        await ServiceTokens(KEY, "desk", 30, Broken()).verified(parse_token(token), time.time())
     assert refused.value.why is Why.STORAGE

@@ -18,7 +18,7 @@ from utils.auth.claims import Rules, principal_of
 from utils.auth.exchange import ACCESS_TOKEN, GRANT
 from utils.auth.refusal import AuthRefused
 from utils.auth.signature import check_signature
-from utils.auth.token_form import Token, taken_apart
+from utils.auth.token_form import Token, parse_token
 
 CLIENT, SECRET = "boss-client", "s3cret: with+signs/%"
 _ALGORITHMS = ("RS256", "ES256", "EdDSA")
@@ -83,7 +83,7 @@ class ExchangeGrant:
         if sent.get("subject_token_type") != ACCESS_TOKEN:
             return JSONResponse({"error": "invalid_request"}, 400)
         try:
-            token = taken_apart(sent.get("subject_token", ""))
+            token = parse_token(sent.get("subject_token", ""))
             check_signature(token, keys, _ALGORITHMS)
             person = principal_of(token, Rules(issuer, self.ours), time.time())
         except AuthRefused:

@@ -23,7 +23,7 @@ from tests.ports import free_port
 from utils.auth import exchange
 from utils.auth.exchange import Exchanged
 from utils.auth.service_tokens import Signer, key_in
-from utils.auth.token_form import taken_apart
+from utils.auth.token_form import parse_token
 from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
@@ -53,7 +53,7 @@ async def test_the_agent_gets_a_token_for_it_in_the_persons_name_and_never_the_p
             it.vault,
         )
         assert {value.removeprefix("Bearer ") for value in Vault.seen} == {it.idp.exchange.given[0]}
-        claims = taken_apart(it.idp.exchange.given[0]).claims
+        claims = parse_token(it.idp.exchange.given[0]).claims
         assert (claims["aud"], claims["sub"], claims["tenant"]) == ("vault", "ann", "acme")
         assert (claims["act"], claims["scope"]) == ({"sub": CLIENT}, "agent:vault:use")
         tokens = [*it.sent, *it.idp.exchange.given]
@@ -71,7 +71,7 @@ async def test_each_person_is_asked_for_in_their_own_name_and_a_program_with_tho
     async with houses(tmp_path, script, ["a is 1", "a is 1"]) as it:
         await it.say("What is a?", it.token(sub="bob"))
         await it.say("What is a?", it.token(act={"sub": "page"}))
-        bob, ann = (taken_apart(token).claims for token in it.idp.exchange.given)
+        bob, ann = (parse_token(token).claims for token in it.idp.exchange.given)
         assert (bob["sub"], bob["act"]) == ("bob", {"sub": CLIENT})
         assert (ann["sub"], ann["act"]) == ("ann", {"sub": CLIENT, "act": {"sub": "page"}})
         assert len(await it.tasks_at_vault(it.token("vault", "bob"))) == 1

@@ -14,7 +14,7 @@ from opentelemetry.trace import use_span
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
 from tests.e2e.delegation.teams import model, supervising
 from tests.e2e.wire.wiring import HEADERS, message
-from utils.observability.trace import headers_of_a_trace_elsewhere
+from utils.observability.trace import separate_trace_headers
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -70,7 +70,7 @@ async def test_an_agent_of_ours_goes_on_with_the_trace_of_the_caller() -> None:
 def test_our_span_is_linked_once_to_the_trace_of_each_service_elsewhere() -> None:
     span = TracerProvider().get_tracer("test").start_span("delegate")
     with use_span(span):
-        sent = [headers_of_a_trace_elsewhere(name) for name in ("weather", "weather", "vault")]
+        sent = [separate_trace_headers(name) for name in ("weather", "weather", "vault")]
     first, again, other = [PARENT.fullmatch(each["traceparent"]) for each in sent]
     assert first
     assert again
@@ -81,4 +81,4 @@ def test_our_span_is_linked_once_to_the_trace_of_each_service_elsewhere() -> Non
 
 
 def test_outside_a_span_no_trace_is_begun_elsewhere() -> None:
-    assert headers_of_a_trace_elsewhere("weather") == {}
+    assert separate_trace_headers("weather") == {}

@@ -38,7 +38,7 @@ async def outcome(connection: Connection, tool: str) -> str:
     try:
         result = await connection.call(tool, {})
     except UnansweredError as error:
-        return error.told.message
+        return error.error.message
     except PlatformError as error:
         return error.message
     return str(result.content[0].text)  # type: ignore[union-attr]  # the server answers with a text
@@ -126,7 +126,7 @@ async def test_changed_tools_that_a_server_refuses_to_list_are_asked_for_again()
     async with faulty(None) as (server, settings), connected(settings) as connection:
         await server.until("tools/list")
         server.fault, server.methods = 429, ("tools/call", "tools/list")
-        await connection._heard(changed)
+        await connection._on_message(changed)
         await server.until("tools/list")
         await outcome(connection, "write")
         await server.until("tools/list")

@@ -56,8 +56,8 @@ async def test_a_message_without_end_over_stdio_is_a_refusal_and_the_server_is_s
             await connection.call("endless", {})
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert isinstance(raised.value.told, UpstreamRefused)
-        assert raised.value.told.message == SAID
+        assert isinstance(raised.value.error, UpstreamRefused)
+        assert raised.value.error.message == SAID
         assert peak < 16 * MIB
         assert await outcome(connection, "listed") == "1"
 

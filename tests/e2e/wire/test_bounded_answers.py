@@ -24,9 +24,9 @@ from utils.a2a_common.client.transport.connection import fetch_card, http_client
 from utils.a2a_common.server.push.body import Notification
 from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
-from utils.auth.token_endpoint import posted_form
+from utils.auth.token_endpoint import post_form
 from utils.llm import server_window as server_window_module
-from utils.net.bounded import LARGEST_BODY, MIB, PIECE, AnswerTooLarge, Bound
+from utils.net.bounded import CHUNK, LARGEST_BODY, MIB, AnswerTooLarge, Bound
 from utils.net.fetch import fetch_file
 from utils.settings import LLMSettings
 from utils.testing.live_server import running
@@ -88,7 +88,7 @@ async def keys(url: str) -> object:
 
 
 async def a_token(url: str) -> object:
-    return await posted_form(url, {"grant_type": "client_credentials"}, seconds=60)
+    return await post_form(url, {"grant_type": "client_credentials"}, seconds=60)
 
 
 async def json_of_github(url: str) -> object:
@@ -214,7 +214,7 @@ async def test_a_stream_may_be_longer_than_one_event_may(end):
 
 
 async def test_an_event_that_never_ends_is_an_error(memory):
-    async with running(stream_of(*[b"data: " + b"x" * PIECE + b"\n"] * 1000)) as url:
+    async with running(stream_of(*[b"data: " + b"x" * CHUNK + b"\n"] * 1000)) as url:
         with pytest.raises(AnswerTooLarge, match="one event of more than 1,048,576 bytes"):
             await read(url, Bound(event=MIB))
     assert memory() < MOST_MEMORY

@@ -22,20 +22,20 @@ from utils.messages.text import message_text
 @pytest.mark.parametrize(
     ("metadata", "ending"),
     [
-        ({}, Ending.WHOLE),
-        ({"finish_reason": "stop"}, Ending.WHOLE),
-        ({"finish_reason": "tool_calls"}, Ending.WHOLE),
+        ({}, Ending.COMPLETE),
+        ({"finish_reason": "stop"}, Ending.COMPLETE),
+        ({"finish_reason": "tool_calls"}, Ending.COMPLETE),
         ({"finish_reason": "length"}, Ending.CUT),
         ({"finish_reason": "lengthlength"}, Ending.CUT),
         ({"finish_reason": "MAX_TOKENS"}, Ending.CUT),
-        ({"stopReason": "end_turn"}, Ending.WHOLE),
+        ({"stopReason": "end_turn"}, Ending.COMPLETE),
         ({"stopReason": "max_tokens"}, Ending.CUT),
         ({"stop_reason": "max_tokens"}, Ending.CUT),
         ({"finish_reason": "refusal"}, Ending.FILTERED),
         ({"stopReason": "guardrail_intervened"}, Ending.FILTERED),
         ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, Ending.CUT),
         ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, Ending.FILTERED),
-        ({"status": "completed", "incomplete_details": None}, Ending.WHOLE),
+        ({"status": "completed", "incomplete_details": None}, Ending.COMPLETE),
     ],
 )
 def test_every_provider_says_in_its_own_word_why_an_answer_ended(metadata, ending):
@@ -151,10 +151,10 @@ def test_however_a_text_is_cut_into_pieces_what_is_shown_in_the_end_is_the_answe
     stream, shown = AnswerStream(), ""
     for piece in pieces:
         step = stream.feed(piece)
-        shown = step.text if step.anew else shown + step.text
+        shown = step.text if step.replaces else shown + step.text
     answer = split_thoughts("".join(pieces)).answer
     last = stream.close(answer)
-    assert (last.text if last.anew else shown + last.text) == answer
+    assert (last.text if last.replaces else shown + last.text) == answer
 
 
 def chunk(*parts):

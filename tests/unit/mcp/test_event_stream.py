@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from utils.mcp.event_stream import answered
+from utils.mcp.event_stream import with_certain_response
 
 EVENT = b'data: {"jsonrpc": "2.0"}'
 
@@ -23,7 +23,7 @@ async def body_of(*parts: bytes, breaks: bool = False) -> bytes:
             raise httpx.ReadError("broken off")
 
     request = httpx.Request("POST", "http://server/mcp")
-    return await answered(httpx.Response(200, content=stream(), request=request), 7).aread()
+    return await with_certain_response(httpx.Response(200, content=stream(), request=request), 7).aread()
 
 
 @pytest.mark.parametrize("breaks", [False, True])

@@ -140,9 +140,9 @@ def test_a_schema_without_references_is_read_once_however_large_it_is(monkeypatc
     read: list[Any] = []
 
     class Counted(References):
-        def whole(self, part: Any) -> dict[str, Any]:
+        def resolve(self, part: Any) -> dict[str, Any]:
             read.append(part)
-            return super().whole(part)
+            return super().resolve(part)
 
     monkeypatch.setattr("utils.mcp.schema.References", Counted)
     with pytest.raises(LargeSchemaError):

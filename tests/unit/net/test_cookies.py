@@ -20,7 +20,7 @@ from utils.a2a_common.client.transport.connection import http_client
 from utils.a2a_common.server.push.body import Notification
 from utils.a2a_common.server.push.delivery import PushDelivery, PushPolicy
 from utils.auth.discovery import fetched_json
-from utils.auth.token_endpoint import posted_form
+from utils.auth.token_endpoint import post_form
 from utils.embeddings import create_embedder
 from utils.llm.factory import create_chat_model
 from utils.mcp.transport import client_for
@@ -110,7 +110,7 @@ async def github(url: str) -> None:
 async def provider(url: str) -> None:
     for _ in range(2):
         await fetched_json(url)
-        await posted_form(url, {"grant_type": "x"}, seconds=5)
+        await post_form(url, {"grant_type": "x"}, seconds=5)
 
 
 async def collector(url: str) -> None:

@@ -19,8 +19,8 @@ from utils.embeddings import create_embedder
 from utils.errors import InvalidRequest
 from utils.llm.classify import classify
 from utils.llm.factory import create_chat_model
-from utils.llm.provider_client import LED_AWAY
-from utils.net.web_client import leads_away
+from utils.llm.provider_client import CROSS_ORIGIN_REDIRECT
+from utils.net.web_client import is_cross_origin
 from utils.observability.export import span_exporter
 from utils.observability.settings import TelemetrySettings
 from utils.settings import EmbeddingSettings, LLMSettings
@@ -93,7 +93,7 @@ async def test_a_conversation_does_not_go_where_the_server_of_a_model_leads(envi
     assert there.headers == []
     failure = classify(raised.value)
     assert isinstance(failure, InvalidRequest)
-    assert str(failure) == LED_AWAY
+    assert str(failure) == CROSS_ORIGIN_REDIRECT
 
 
 async def test_a_token_of_github_does_not_go_where_github_leads() -> None:
@@ -122,4 +122,4 @@ async def test_a_token_of_github_does_not_go_where_github_leads() -> None:
     ],
 )
 def test_a_redirect_stays_at_its_origin_or_leads_away(sent: str, location: str, away: bool) -> None:
-    assert leads_away(sent, location) == away
+    assert is_cross_origin(sent, location) == away

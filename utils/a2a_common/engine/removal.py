@@ -10,7 +10,7 @@ from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.runs import RunStore
-from utils.supervised import Passed, supervised
+from utils.supervised import ItemErrors, supervised
 from utils.timing import backoff
 
 log = structlog.get_logger(__name__)
@@ -57,14 +57,14 @@ class RunRemoval:
         return backoff(self._tries, first=FIRST_PAUSE, longest=LONGEST_PAUSE) if self._left else None
 
     async def _try_all(self) -> None:
-        passed = Passed()
+        failures = ItemErrors()
 
         async def each(task_id: str, writer: int) -> None:
-            with passed.over("removal", task_id=task_id):
+            with failures.collect("removal", task_id=task_id):
                 await self._try(task_id, writer)
 
         await asyncio.gather(*(each(task_id, writer) for task_id, writer in list(self._left.items())))
-        passed.tell()
+        failures.raise_first()
 
     async def _try(self, task_id: str, writer: int) -> None:
         try:

@@ -18,7 +18,7 @@ from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 from utils.persistence.runs import RunStore
-from utils.supervised import Passed, supervised
+from utils.supervised import ItemErrors, supervised
 
 if TYPE_CHECKING:
     from utils.a2a_common.engine.turn_queue import TurnQueue
@@ -101,11 +101,11 @@ class Sweeper:
         queued = await self._queue.all_tasks()
         tasks = {task_id: owner for task_id, owner in open_tasks if task_id not in rows}
         strays = (rows.keys() | tasks.keys()) - queued
-        passed = Passed()
+        failures = ItemErrors()
         for task_id in sorted(strays & self._suspects):
             log.warning("turn.stray", task_id=task_id)
             with (
-                passed.over("sweeper", task_id=task_id),
+                failures.collect("sweeper", task_id=task_id),
                 contextlib.suppress(*UNREADABLE),
             ):
                 if task_id not in rows:
@@ -113,4 +113,4 @@ class Sweeper:
                 elif await self._recovery.turn_of(rows[task_id]) is not None:
                     await self._queue.restore(task_id, rows[task_id].conversation)
         self._suspects = strays
-        passed.tell()
+        failures.raise_first()

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from utils.observability.trace import headers_of_a_trace_elsewhere, server_span, trace_headers
+from utils.observability.trace import separate_trace_headers, server_span, trace_headers
 
 if TYPE_CHECKING:
     import httpx
@@ -52,6 +52,6 @@ def trace_hook(service: str, *, own: bool) -> Callable[[httpx.Request], Awaitabl
     """
 
     async def pass_on(request: httpx.Request) -> None:
-        request.headers.update(trace_headers() if own else headers_of_a_trace_elsewhere(service))
+        request.headers.update(trace_headers() if own else separate_trace_headers(service))
 
     return pass_on

@@ -20,7 +20,7 @@ from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 from utils.persistence.task_log_store import IdleContext
-from utils.supervised import Passed, supervised
+from utils.supervised import ItemErrors, supervised
 
 log = structlog.get_logger(__name__)
 
@@ -118,7 +118,7 @@ class Retention:
         if due.deleted:
             log.info("retention.deleted", conversations=due.deleted)
             await self._deletion.wipe()
-        due.passed.tell()
+        due.failures.raise_first()
         return due.deleted
 
     async def _delete_old(self, due: _Due) -> None:
@@ -170,11 +170,11 @@ class Retention:
 
 
 class _Due:
-    """What one look deletes. What is in use or fails is passed over, so that it keeps nothing back that comes after it.
+    """What one run deletes. What is in use or fails is skipped, so that it does not block what follows.
 
     Attributes:
         deleted: How many conversations were deleted.
-        passed: The errors of those that could not be deleted.
+        failures: The errors of those that could not be deleted.
     """
 
     def __init__(self, tasks: TaskLog, delete: Callable[[IdleContext], Awaitable[bool]]) -> None:
@@ -182,7 +182,7 @@ class _Due:
         self._delete = delete
         self._left: set[tuple[str, str]] = set()
         self.deleted = 0
-        self.passed = Passed()
+        self.failures = ItemErrors()
 
     async def delete(self, before: int, most: int, *, ended: bool = False) -> int | None:
         """Delete the oldest conversations, as `TaskLog.idle` finds them; how many of them, `None` where there are no more."""
@@ -191,7 +191,7 @@ class _Due:
         done = 0
         for context in batch:
             self._left.add((context.owner, context.context_id))
-            with self.passed.over("retention", context_id=context.context_id):
+            with self.failures.collect("retention", context_id=context.context_id):
                 if await self._delete(context):
                     done += 1
                     self._left.remove((context.owner, context.context_id))

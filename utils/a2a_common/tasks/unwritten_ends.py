@@ -12,7 +12,7 @@ import structlog
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Refusal, TaskLogStore, Write, WriteRefused
-from utils.supervised import Passed, supervised
+from utils.supervised import ItemErrors, supervised
 from utils.timing import backoff, wait_for
 
 log = structlog.get_logger(__name__)
@@ -104,12 +104,12 @@ class UnwrittenEnds:
 
     async def _try_all(self) -> None:
         """Try all at once, so that they wait for a lock together, and one that fails keeps no other back."""
-        passed = Passed()
-        await asyncio.gather(*(self._try_one(end, passed) for end in list(self._ends.values())))
-        passed.tell()
+        failures = ItemErrors()
+        await asyncio.gather(*(self._try_one(end, failures) for end in list(self._ends.values())))
+        failures.raise_first()
 
-    async def _try_one(self, end: UnwrittenEnd, passed: Passed) -> None:
-        with passed.over("unwritten_ends", task_id=end.write.task_id), suppress(StorageError):
+    async def _try_one(self, end: UnwrittenEnd, failures: ItemErrors) -> None:
+        with failures.collect("unwritten_ends", task_id=end.write.task_id), suppress(StorageError):
             await self._store_one(end)
 
     async def _store_one(self, end: UnwrittenEnd) -> None:

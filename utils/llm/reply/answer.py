@@ -19,7 +19,7 @@ from utils.errors import (
 from utils.events import Partial
 from utils.llm.reply.finish import Ending, ending_of
 from utils.llm.reply.native_calls import breaks_off, is_json, mended_calls, named_calls, new_id
-from utils.llm.reply.refusal import with_spoken_refusal
+from utils.llm.reply.refusal import with_refusal_as_text
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
 from utils.llm.reply.thoughts import REASONING_FIELDS, split_thoughts
@@ -61,40 +61,40 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
     """The answer without thoughts, and with tool calls that the model wrote as text turned into real ones.
 
     Args:
-        message: What the model said.
-        tools: Names of the tools that it was offered.
-        broken: Arguments of its calls, as they came, that are not complete JSON.
+        message: The model's reply.
+        tools: Names of the tools that were offered to it.
+        broken: Raw arguments of its calls that are not complete JSON.
 
     Raises:
-        AnswerCut: It was cut off or broke off in a call, or was cut off before it said anything.
+        AnswerCut: It was cut off or broke off in a call, or was cut off before it had any text.
         AnswerRepeated: It is nothing but repetition, or ends in it and calls tools.
         ModelUnavailable: The provider behind the server failed in the middle of it.
         ToolCallUnreadable: It contains a tool call that cannot be parsed.
         ContentFiltered: The provider's filter left nothing usable.
         EmptyResponse: It has no text and no calls.
     """
-    message = with_spoken_refusal(_without_reasoning(message))
-    said = split_thoughts(message_text(message)).answer
-    ending, said = _ending(message, said)
+    message = with_refusal_as_text(_without_reasoning(message))
+    text = split_thoughts(message_text(message)).answer
+    ending, text = _ending(message, text)
     if ending is Ending.FAILED:
         raise ModelUnavailable(BROKEN_OFF)
     if message.tool_calls or message.invalid_tool_calls:
-        return _calling(message, said, tools, ending, broken=broken)
-    if ending is Ending.CUT and (not said.strip() or resembles_call(said, tools)):
-        raise AnswerCut(CALL_CUT if said.strip() else NO_ANSWER_YET)
-    if ending is Ending.FILTERED and not said.strip():
+        return _calling(message, text, tools, ending, broken=broken)
+    if ending is Ending.CUT and (not text.strip() or resembles_call(text, tools)):
+        raise AnswerCut(CALL_CUT if text.strip() else NO_ANSWER_YET)
+    if ending is Ending.FILTERED and not text.strip():
         raise ContentFiltered(FILTERED)
-    if ending is Ending.WHOLE and (calls := written_calls(said, tools)):
+    if ending is Ending.COMPLETE and (calls := written_calls(text, tools)):
         log.info("model.call_in_text", calls=len(calls))
         made = [tool_call(name=each.name, args=each.arguments, id=new_id()) for each in calls]
         return _with_text(message, "").model_copy(update={"tool_calls": made})
-    if resembles_call(said, tools):
+    if resembles_call(text, tools):
         raise ToolCallUnreadable(UNREADABLE)
-    if not said.strip():
+    if not text.strip():
         raise EmptyResponse(NOTHING)
-    if ending is Ending.REPEATED and len(said) < _LEAST_ANSWER:
+    if ending is Ending.REPEATED and len(text) < _LEAST_ANSWER:
         raise AnswerRepeated(REPEATED)
-    return _shown(message, said, ending)
+    return _shown(message, text, ending)
 
 
 def cut_text(answer: AIMessage) -> str | None:
@@ -111,10 +111,10 @@ def partial_text(answer: AIMessage) -> str:
     return message_text(answer).removesuffix(_quoted(partial.message if partial is not None else ""))
 
 
-def _ending(message: AIMessage, said: str) -> tuple[Ending, str]:
+def _ending(message: AIMessage, text: str) -> tuple[Ending, str]:
     """Why the reply ended, and its text up to the first repetition if it ends in repetitions."""
-    repeated = repeated_from(said)
-    return (ending_of(message), said) if repeated is None else (Ending.REPEATED, said[:repeated])
+    repeated = repeated_from(text)
+    return (ending_of(message), text) if repeated is None else (Ending.REPEATED, text[:repeated])
 
 
 def _without_reasoning(message: AIMessage) -> AIMessage:
@@ -126,14 +126,14 @@ def _without_reasoning(message: AIMessage) -> AIMessage:
 
 
 def _calling(
-    message: AIMessage, said: str, tools: Collection[str], ending: Ending, *, broken: Sequence[str]
+    message: AIMessage, text: str, tools: Collection[str], ending: Ending, *, broken: Sequence[str]
 ) -> AIMessage:
     """An answer with tool calls, when all of them are complete."""
     if ending is Ending.FILTERED:
         raise ContentFiltered(FILTERED)
     if ending is Ending.REPEATED:
         raise AnswerRepeated(REPEATED)
-    if ending is not Ending.WHOLE:
+    if ending is not Ending.COMPLETE:
         raise AnswerCut(CALL_CUT)
     mended = mended_calls(message)
     if mended is None:
@@ -141,20 +141,20 @@ def _calling(
     if len(broken) > sum(not is_json(call["args"] or "") for call in message.invalid_tool_calls):
         raise AnswerCut(CALL_BROKEN_OFF) if any(map(breaks_off, broken)) else ToolCallUnreadable(UNREADABLE)
     calls = named_calls([*message.tool_calls, *mended], tools)
-    read = _with_text(message, "" if resembles_call(said, tools) else said)
+    read = _with_text(message, "" if resembles_call(text, tools) else text)
     if calls == message.tool_calls:
         return read
     log.info("model.calls_mended", calls=len(calls))
     return read.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})
 
 
-def _shown(message: AIMessage, said: str, ending: Ending) -> AIMessage:
+def _shown(message: AIMessage, text: str, ending: Ending) -> AIMessage:
     """A text answer, with a notice when it is incomplete."""
-    if ending is Ending.WHOLE:
-        return _with_text(message, said)
+    if ending is Ending.COMPLETE:
+        return _with_text(message, text)
     code, why = _NOTICES[ending]
     log.warning("model.answer_in_part", code=code)
-    return PARTIAL.on(_with_text(message, f"{said}{_quoted(why)}"), Partial(code, why))
+    return PARTIAL.on(_with_text(message, f"{text}{_quoted(why)}"), Partial(code, why))
 
 
 def _quoted(sentence: str) -> str:
@@ -172,8 +172,8 @@ def _with_text(message: AIMessage, text: str) -> AIMessage:
         message.content[:first],
         [block for block in message.content[first:] if not _is_text(block)],
     )
-    said = [{"type": "text", "text": text}] if text else []
-    return message.model_copy(update={"content": [*before, *said, *after]})
+    blocks = [{"type": "text", "text": text}] if text else []
+    return message.model_copy(update={"content": [*before, *blocks, *after]})
 
 
 def _is_text(block: object) -> bool:

@@ -25,17 +25,17 @@ class Shown(NamedTuple):
     """The next text to show, whether it replaces what was shown before, and the next reasoning."""
 
     text: str
-    anew: bool = False
+    replaces: bool = False
     thoughts: str = ""
 
 
 class AnswerStream:
-    """Holds a text back for as long as it can still be a thought or a tool call; all else passes at once.
+    """Holds text back while it can still become a thought or a tool call; all other text passes at once.
 
-    Made per reply.
+    One is created per reply.
 
     Args:
-        tools: Names of the tools that the model is offered.
+        tools: Names of the tools that are offered to the model.
         clock: A monotonic clock, in seconds.
     """
 
@@ -50,7 +50,7 @@ class AnswerStream:
         self._characters = PairJoiner()
 
     def feed(self, text: str) -> Shown:
-        """What to show after the next piece."""
+        """What to show after the next chunk."""
         text = self._characters.feed(text)
         if not self._open:
             self._held += text
@@ -62,13 +62,13 @@ class AnswerStream:
         if spoken is None:
             return Shown(text)
         self._said, self._held, self._open = "", spoken.answer, False
-        return self._release()._replace(anew=True, thoughts=spoken.thoughts)
+        return self._release()._replace(replaces=True, thoughts=spoken.thoughts)
 
-    def close(self, whole: str) -> Shown:
-        """What to show at the end, when the text is known that the answer has after it was read."""
-        if whole.startswith(self._said):
-            return Shown(whole[len(self._said) :])
-        return Shown(whole, anew=True)
+    def close(self, answer: str) -> Shown:
+        """What to show at the end, given the final text of the answer."""
+        if answer.startswith(self._said):
+            return Shown(answer[len(self._said) :])
+        return Shown(answer, replaces=True)
 
     def _release(self) -> Shown:
         spoken = opening_thoughts(self._held)

@@ -1,6 +1,6 @@
-"""Tells whether the beginning of a text can still become a tool call. Pure.
+"""Decides whether the beginning of a text can still become a tool call. Pure.
 
-Text is held back from the user only as long as this is so: it begins with a fence, `<`, `{`, `[` or the name of an
+Text is held back from the user only while it can: if it begins with a fence, `<`, `{`, `[` or the name of an
 offered tool.
 """
 

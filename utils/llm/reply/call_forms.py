@@ -134,7 +134,7 @@ def values(text: str, tools: Collection[str]) -> list[Mapping[str, Any]]:
 
 
 def _one(text: str, at: int, tools: Collection[str]) -> tuple[list[Mapping[str, Any]], int]:
-    """What stands at a position, and where it ends."""
+    """The value at a position, and where it ends."""
     if opened := _XML.match(text, at):
         return _xml(text, opened)
     if (glm := _GLM.match(text, at)) and plain_name(glm["name"], tools) in tools:

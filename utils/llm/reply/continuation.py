@@ -17,24 +17,24 @@ _LEAST_OVERLAP = 12
 
 
 def joined(begun: str, cut: AIMessage, rest: AIMessage) -> AIMessage:
-    """The whole answer, with what both requests used; incomplete if the rest is.
+    """The complete answer, with the usage of both requests; still incomplete if the rest is.
 
     Args:
-        begun: The words that were cut off.
-        cut: The message that held them.
-        rest: What the model said when it was asked to continue.
+        begun: The text that was cut off.
+        cut: The message that contained it.
+        rest: The model's answer to the request to continue.
     """
-    said = message_text(rest)
-    overlap = _overlap(begun, said)
+    continued = message_text(rest)
+    overlap = _overlap(begun, continued)
     return rest.model_copy(
         update={
-            "content": begun + said[overlap:],
+            "content": begun + continued[overlap:],
             "usage_metadata": add_usage(cut.usage_metadata, rest.usage_metadata),
         }
     )
 
 
-def _overlap(begun: str, said: str) -> int:
-    """Characters at the beginning of `said` that stand at the end of `begun` already."""
-    longest = min(_LONGEST_OVERLAP, len(begun), len(said))
-    return next((n for n in range(longest, _LEAST_OVERLAP - 1, -1) if begun.endswith(said[:n])), 0)
+def _overlap(begun: str, continued: str) -> int:
+    """Characters at the beginning of `continued` that repeat the end of `begun`."""
+    longest = min(_LONGEST_OVERLAP, len(begun), len(continued))
+    return next((n for n in range(longest, _LEAST_OVERLAP - 1, -1) if begun.endswith(continued[:n])), 0)

@@ -41,19 +41,19 @@ _SPELLINGS = {
 }
 
 
-_OF_THE_TURN = ("refusal", "guardrail_intervened")
-_BY_PROVIDERS = ("stop_reason", "stopReason", "native_finish_reason")
-"""Not `finish_reason`, which a refusal of the model itself gets here, after which OpenAI's models go on."""
+_TURN_REFUSALS = ("refusal", "guardrail_intervened")
+_TURN_FIELDS = ("stop_reason", "stopReason", "native_finish_reason")
+"""Without `finish_reason`: a refusal of the model itself is put there, after which OpenAI's models continue the conversation."""
 
 
 class TurnFiltered(ContentFiltered):
-    """The provider answers with status 200 that it does not go on from this turn, so that it refuses each later request with it too."""
+    """The provider responds with status 200 that it refuses the turn, and will refuse each later request that contains it."""
 
 
 class Ending(StrEnum):
     """Why an answer ended."""
 
-    WHOLE = "whole"
+    COMPLETE = "complete"
     CUT = "cut"
     FILTERED = "filtered"
     FAILED = "failed"
@@ -61,7 +61,7 @@ class Ending(StrEnum):
 
 
 def prompt_blocked(message: AIMessage) -> bool:
-    """Whether the provider's filter stopped the request itself: Gemini answers such a one with status 200 and nothing."""
+    """Whether the provider's filter stopped the request itself: Gemini then sends status 200 and an empty answer."""
     return _blocked(message.response_metadata)
 
 
@@ -70,32 +70,32 @@ def _blocked(metadata: Mapping[str, Any]) -> bool:
     return isinstance(feedback, dict) and bool(feedback.get("block_reason"))
 
 
-def tells_end(metadata: Mapping[str, Any]) -> bool:
-    """Whether the metadata of a piece of an answer says that the answer has ended, for whatever reason.
+def reports_end(metadata: Mapping[str, Any]) -> bool:
+    """Whether the metadata of a chunk reports that the answer has ended, for any reason.
 
-    OpenAI's Chat Completions API and Gemini say it with `finish_reason`, Anthropic with `stop_reason`, Bedrock with
-    `stopReason`, OpenAI's Responses API with the `status` of the response that its last event holds.
+    OpenAI's Chat Completions API and Gemini use `finish_reason`, Anthropic `stop_reason`, Bedrock `stopReason`, OpenAI's
+    Responses API the `status` of the response in its last event.
     """
     return _blocked(metadata) or any(metadata.get(name) for name in (*_REASONS, "status"))
 
 
 def turn_refused(message: AIMessage) -> bool:
-    """Whether an answer of status 200 ended with a refusal of the turn: Anthropic's classifiers and Bedrock's guardrails say so."""
-    said = [message.response_metadata.get(name) for name in _BY_PROVIDERS]
-    return any(isinstance(each, str) and each.lower().startswith(_OF_THE_TURN) for each in said)
+    """Whether an answer with status 200 ended with a refusal of the turn, by Anthropic's classifiers or Bedrock's guardrails."""
+    reasons = [message.response_metadata.get(name) for name in _TURN_FIELDS]
+    return any(isinstance(each, str) and each.lower().startswith(_TURN_REFUSALS) for each in reasons)
 
 
 def ending_of(message: AIMessage) -> Ending:
-    """The finish reason of an answer; `WHOLE` where the provider gives none: streams without an end do not come this far.
+    """The finish reason of an answer; `COMPLETE` if the provider gives none, since streams that break off raise an error before.
 
-    The reason may be repeated in one string: LangChain concatenates the values of several chunks. The most serious
-    of several counts.
+    The reason may be repeated in one string: LangChain concatenates the values of several chunks. Of several reasons the
+    most serious is returned.
     """
     metadata = message.response_metadata
     details = metadata.get("incomplete_details")
     reasons = [details.get("reason") if isinstance(details, dict) else None, *map(metadata.get, _REASONS)]
-    said = [reason.lower() for reason in reasons if isinstance(reason, str)]
+    found = [reason.lower() for reason in reasons if isinstance(reason, str)]
     for ending in (Ending.FILTERED, Ending.FAILED, Ending.CUT, Ending.REPEATED):
-        if any(each.startswith(_SPELLINGS[ending]) for each in said):
+        if any(each.startswith(_SPELLINGS[ending]) for each in found):
             return ending
-    return Ending.WHOLE
+    return Ending.COMPLETE

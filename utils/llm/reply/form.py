@@ -1,4 +1,4 @@
-"""Reads an answer that has to fill a form, `answer_schema`: what langchain makes of it is not asked. Pure."""
+"""Parses an answer that has to conform to a schema, `answer_schema`, without LangChain's own parsing of it. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONGEST_REFUSAL = 500
 
 
 class FormUnfilled(ReplyUnusable):
-    """The reply does not fill the form of the agent's answers. `detail` tells the model what is wrong with it."""
+    """The reply does not conform to the schema of the agent's answers. `detail` explains the error to the model."""
 
     def __init__(self, message: str, *, detail: str = "") -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class FormUnfilled(ReplyUnusable):
 
 
 def read_form(answer: AIMessage, form: Any) -> Any:
-    """What the text of an answer, as `read_answer` returns it, fills the form with.
+    """Parse the text of an answer, as `read_answer` returns it, by the form.
 
     Args:
         answer: The answer, without calls.
@@ -57,7 +57,7 @@ def read_form(answer: AIMessage, form: Any) -> Any:
         AnswerCut: It was cut off.
         AnswerRepeated: It ends in repetition.
         ContentFiltered: The provider's filter stopped it, or the model refused.
-        FormUnfilled: It is no JSON, or not of the form.
+        FormUnfilled: It is not JSON, or does not conform to the form.
     """
     if (partial := PARTIAL.of(answer)) is not None:
         raise _unfinished(answer, partial)
@@ -76,16 +76,16 @@ def read_form(answer: AIMessage, form: Any) -> Any:
 
 
 def plain_form(filled: Any) -> Any:
-    """What an answer filled its form with, as JSON has it: checkpoints hold no class of an agent, which may be renamed or forbidden there.
+    """A filled form as plain JSON values: checkpoints must not contain classes of an agent, which may be renamed or forbidden there.
 
     Args:
-        filled: The form itself, or what was stored of it: earlier versions stored the object.
+        filled: The form, or its stored value: earlier versions stored the object.
     """
     return TypeAdapter[Any](Any).dump_python(filled, mode="json", fallback=str)
 
 
 def _unfinished(answer: AIMessage, partial: Partial) -> ModelFailure:
-    """Why an answer that is marked as incomplete fills no form: half a form is none."""
+    """The error of an answer that is marked as incomplete, which cannot fill a form."""
     if partial.code == AnswerCut.code:
         return AnswerCut(FORM_CUT)
     if partial.code == AnswerRepeated.code:
@@ -97,7 +97,7 @@ def _unfinished(answer: AIMessage, partial: Partial) -> ModelFailure:
 
 
 def _unfenced(text: str) -> str:
-    """The text, or what its code fence holds where it is nothing but that."""
+    """The text, or the content of its code fence if it consists of one."""
     fenced = _FENCED.fullmatch(text)
     return fenced[1] if fenced else text
 
@@ -110,7 +110,7 @@ def _specs(form: Any) -> Sequence[Any]:
 
 
 def _detail(error: Exception | None) -> str:
-    """What is wrong with the fields, for the model alone; never with a whole value."""
+    """What is wrong with the fields, for the model only; never contains a complete value."""
     while error is not None and not isinstance(error, ValidationError):
         error = error.__cause__ if isinstance(error.__cause__, Exception) else None
     if error is None:

@@ -1,4 +1,4 @@
-"""Completes tool calls that a server returns in a form that LangChain does not take. Pure but for new ids."""
+"""Completes tool calls that a server returns in a form that LangChain does not accept. Pure but for new IDs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from langchain_core.messages.tool import tool_call
 from utils.llm.reply.tool_names import plain_name
 
 _TORN = re.compile(r"-|\.|\.?\d*[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|u[0-9a-fA-F]{0,4}")
-"""What may be left of a number, a word or a character where JSON breaks off in it."""
+"""What may remain of a number, a literal or an escape if JSON breaks off in it."""
 
 
 def new_id() -> str:
@@ -30,7 +30,7 @@ def mended_calls(message: AIMessage) -> list[ToolCall] | None:
 
 
 def named_calls(calls: Sequence[ToolCall], tools: Collection[str]) -> list[ToolCall]:
-    """The calls under the names of offered tools, each with an id of its own."""
+    """The calls under the names of offered tools, each with a unique ID."""
     seen: set[str] = set()
     named = []
     for call in calls:
@@ -41,7 +41,7 @@ def named_calls(calls: Sequence[ToolCall], tools: Collection[str]) -> list[ToolC
 
 
 def is_json(arguments: str) -> bool:
-    """Whether arguments are complete JSON, and not nested deeper than it can be read. Empty ones are."""
+    """Whether arguments are complete JSON, and not nested too deeply to be parsed. Empty arguments count as complete."""
     try:
         json.loads(arguments or "{}", strict=False)
     except (ValueError, RecursionError):
@@ -50,7 +50,7 @@ def is_json(arguments: str) -> bool:
 
 
 def breaks_off(arguments: str) -> bool:
-    """Whether arguments that are not complete JSON are a beginning of it, so that their end may be missing."""
+    """Whether arguments that are not complete JSON are the beginning of JSON, so that the end may be missing."""
     text = arguments.strip()
     try:
         json.loads(text, strict=False)
@@ -70,7 +70,7 @@ def _mended(call: InvalidToolCall) -> ToolCall | None:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """An object that was encoded twice, or written as Python's `dict`; an empty one where there is `null` in its place."""
+    """An object that was encoded twice, or written as a Python `dict`; empty for `null`."""
     for read in (_json, ast.literal_eval):
         value: Any = text
         try:

@@ -1,4 +1,4 @@
-"""Refusals that OpenAI's APIs send beside the text: their words become the text, and the reply ends as a filtered one. Pure."""
+"""Refusals that OpenAI's APIs send in a separate field: they become the text, and the reply ends as a filtered one. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ REFUSED = "refusal"
 """The finish reason of such a reply, in Anthropic's spelling; also the name of OpenAI's field and block."""
 
 
-def spoken_chunk(chunk: dict[str, Any], *, refused: bool) -> tuple[dict[str, Any], bool]:
-    """A chunk of a streamed chat completion with a refusal's words as its text, and whether the reply is a refusal.
+def with_refusal_text(chunk: dict[str, Any], *, refused: bool) -> tuple[dict[str, Any], bool]:
+    """A chunk of a streamed chat completion with a refusal as its text, and whether the reply is a refusal.
 
     Args:
-        chunk: The chunk as it came.
-        refused: Whether an earlier chunk of the reply held a refusal.
+        chunk: The chunk as received.
+        refused: Whether an earlier chunk of the reply contained a refusal.
     """
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -24,17 +24,17 @@ def spoken_chunk(chunk: dict[str, Any], *, refused: bool) -> tuple[dict[str, Any
         return chunk, refused
     delta = choice.get("delta")
     words = delta.get(REFUSED) if isinstance(delta, Mapping) else None
-    spoken = dict(choice)
+    changed = dict(choice)
     if words and isinstance(words, str) and isinstance(delta, Mapping):
         refused = True
-        spoken["delta"] = {**delta, "content": f"{delta.get('content') or ''}{words}", REFUSED: None}
+        changed["delta"] = {**delta, "content": f"{delta.get('content') or ''}{words}", REFUSED: None}
     if refused and choice.get("finish_reason"):
-        spoken["finish_reason"] = REFUSED
-    return ({**chunk, "choices": [spoken]} if spoken != choice else chunk), refused
+        changed["finish_reason"] = REFUSED
+    return ({**chunk, "choices": [changed]} if changed != choice else chunk), refused
 
 
-def with_spoken_refusal(message: AIMessage) -> AIMessage:
-    """The message with a refusal's words as its text: those of a block of the Responses API, or of a field of its own."""
+def with_refusal_as_text(message: AIMessage) -> AIMessage:
+    """The message with a refusal as its text: from a block of the Responses API, or from a separate field."""
     field = message.additional_kwargs.get(REFUSED)
     blocks = message.content if isinstance(message.content, list) else []
     if field and isinstance(field, str):

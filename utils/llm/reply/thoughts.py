@@ -35,27 +35,27 @@ REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields in which OpenAI-compatible servers return reasoning: DeepSeek, vLLM, llama.cpp; Ollama, OpenRouter."""
 
 
-class Spoken(NamedTuple):
+class SplitReply(NamedTuple):
     """A model's reasoning, and its answer."""
 
     thoughts: str
     answer: str
 
 
-def split_thoughts(text: str) -> Spoken:
+def split_thoughts(text: str) -> SplitReply:
     """The reasoning at the beginning of a text, and the answer after it. Without reasoning the text is the answer.
 
     If the reasoning does not end, there is no answer.
     """
     spoken = opening_thoughts(text)
     if spoken is None:
-        return Spoken(text, "")
+        return SplitReply(text, "")
     if spoken.thoughts:
         return spoken
     return after_lone_close(text) or spoken
 
 
-def opening_thoughts(text: str) -> Spoken | None:
+def opening_thoughts(text: str) -> SplitReply | None:
     """The text split after the reasoning at its beginning; `None` while that has not ended."""
     thoughts, rest = "", text
     while opened := _OPEN.match(rest):
@@ -65,8 +65,8 @@ def opening_thoughts(text: str) -> Spoken | None:
         thoughts += rest[opened.end() : end.start()]
         rest = rest[end.end() :]
     if final := _FINAL.match(rest):
-        return Spoken(thoughts, _FINAL_END.sub("", rest[final.end() :]))
-    return Spoken(thoughts, rest.lstrip()) if rest is not text else Spoken("", text)
+        return SplitReply(thoughts, _FINAL_END.sub("", rest[final.end() :]))
+    return SplitReply(thoughts, rest.lstrip()) if rest is not text else SplitReply("", text)
 
 
 def unfinished_thoughts(text: str) -> str:
@@ -82,12 +82,12 @@ def unfinished_thoughts(text: str) -> str:
     return thoughts
 
 
-def after_lone_close(text: str, start: int = 0) -> Spoken | None:
+def after_lone_close(text: str, start: int = 0) -> SplitReply | None:
     """The text split at a closing tag without an opening one, at a line's end after `start`; `None` if there is none."""
     closed = _LONE_CLOSE.search(text, start)
     if closed is None or any(tag in text[: closed.start()].lower() for tag in _PAIRS):
         return None
-    return Spoken(text[: closed.start()], text[closed.end() :].lstrip())
+    return SplitReply(text[: closed.start()], text[closed.end() :].lstrip())
 
 
 def may_open_thought(text: str) -> bool:

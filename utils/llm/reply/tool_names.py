@@ -10,10 +10,10 @@ _TAIL = re.compile(r"<\|.*|:\d+$", re.DOTALL)
 
 
 def plain_name(name: str, tools: Collection[str]) -> str:
-    """The offered tool that a name means; the name itself if it means none.
+    """The offered tool that a name refers to; the name itself if there is none.
 
     Models add a namespace (`functions.search`, `default_api:search`, `tools/search`) and servers leave control
-    tokens behind a name. The last part counts only if the name as it stands is not offered.
+    tokens after a name. The last part is used only if the name as written is not offered.
     """
     if name in tools:
         return name

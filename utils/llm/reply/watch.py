@@ -43,15 +43,15 @@ class ReplyWatch(BaseCallbackHandler):
 
     @property
     def broken(self) -> Sequence[str]:
-        """Arguments of calls, as they came, that are not complete JSON. Empty ones are."""
+        """Raw arguments of calls that are not complete JSON. Empty arguments count as complete."""
         if not self._parts:
             return ()
-        whole = add_ai_message_chunks(*self._parts)  # as LangChain itself joins them
-        arguments = [(part["args"] or "").strip() for part in whole.tool_call_chunks]
+        joined = add_ai_message_chunks(*self._parts)  # as LangChain itself joins them
+        arguments = [(part["args"] or "").strip() for part in joined.tool_call_chunks]
         return [text for text in arguments if not is_json(text)]
 
     def on_chat_model_start(self, *_args: Any, run_id: UUID, **_kwargs: Any) -> None:
-        """Start of a run: discard what an earlier run left."""
+        """Start of a run: discard the data of an earlier run."""
         self._run = run_id
         self._parts.clear()
         self._streams = {name: _Stream() for name in self._streams}
@@ -69,12 +69,12 @@ class ReplyWatch(BaseCallbackHandler):
         calls = message.tool_call_chunks
         if calls:
             self._parts.append(AIMessageChunk(content="", tool_call_chunks=calls))
-        said = {
+        texts = {
             "text": message_text(message),
             "reasoning": reasoning_of(message),
             "arguments": "".join(call["args"] or "" for call in calls),
         }
-        for name, text in said.items():
+        for name, text in texts.items():
             if text and self._streams[name].repeats_with(text):
                 raise AnswerRepeated(REPEATED, text="" if self._parts else self._streams["text"].text)
 
@@ -91,7 +91,7 @@ class _Stream:
         return "".join(self._pieces)
 
     def repeats_with(self, piece: str) -> bool:
-        """Add a piece; whether the text repeats itself now, which is looked at now and then."""
+        """Add a chunk; returns whether the text repeats itself, which is checked at intervals."""
         self._pieces.append(piece)
         self._unchecked += len(piece)
         if self._unchecked < _CHECK_EVERY:

@@ -34,11 +34,11 @@ _NOTICED = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET t
 
 @asynccontextmanager
 async def only_process_on(pool: PostgresPool, on_lost: Callable[[], object]) -> AsyncIterator[None]:
-    """Hold the lock of an agent's schema; the server releases it however this process ends.
+    """Hold the lock of an agent's schema; the server releases it, however this process ends.
 
     Args:
         pool: The agent's connections.
-        on_lost: Called where the database was away, and another process has taken the lock meanwhile.
+        on_lost: Called if the database was unreachable, and another process has taken the lock meanwhile.
 
     Raises:
         SettingsError: Another process holds the lock.
@@ -57,7 +57,7 @@ async def only_process_on(pool: PostgresPool, on_lost: Callable[[], object]) -> 
 
 
 async def _locked(pool: PostgresPool) -> Connection | None:
-    """A connection that holds the lock; `None` where another process holds it."""
+    """A connection that holds the lock; `None` if another process holds it."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + PATIENCE_SECONDS
     connection = await pool.connect()
@@ -96,13 +96,13 @@ async def _keep(pool: PostgresPool, connection: Connection, on_lost: Callable[[]
             log.error("database.in_use", schema=pool.schema, effect="this process stops")
             on_lost()
             return None
-        ours, held = held, None
+        current, held = held, None
         try:
             with suppress(psycopg.Error, OSError):
-                async for _ in ours.notifies():
-                    """Nobody notifies here: this waits for the end of the connection."""
+                async for _ in current.notifies():
+                    """There are no notifications: this waits for the end of the connection."""
         finally:
-            await ours.close()
+            await current.close()
         log.warning("database.lock_lost", schema=pool.schema)
         return 0.0
 

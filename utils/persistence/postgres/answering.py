@@ -1,6 +1,6 @@
-"""A connection that does not wait for ever for a server that is gone behind something that still holds the connection.
+"""A connection with a time-out for responses, for a server that is gone behind a proxy that keeps the connection open.
 
-TCP notices a peer that vanished. Behind a pooler, a proxy or a sidecar the peer is that one, which answers TCP while the server does not.
+TCP detects a peer that vanished. Behind a pooler, a proxy or a sidecar the peer is that one, which still answers on TCP.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 
 ANSWER_SECONDS = 60.0
-"""How long a statement may take before its connection counts as lost: much longer than any that an agent runs, and than one waits for a lock."""
+"""How long a statement may take before its connection counts as lost: much longer than any statement of an agent takes or waits for a lock."""
 
 RV = TypeVar("RV")
 
 
 class AnsweringConnection(AsyncConnection[tuple[Any, ...]]):
-    """Ends, as if the server had, when a statement has had no answer for `ANSWER_SECONDS`. It may listen for as long as it likes."""
+    """Ends, as if the server had closed it, when a statement gets no response for `ANSWER_SECONDS`. Listening has no limit."""
 
     async def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Run a step of the protocol to its end."""
@@ -33,7 +33,7 @@ class AnsweringConnection(AsyncConnection[tuple[Any, ...]]):
             timer.cancel()
 
     def _give_up(self) -> None:
-        """Shut the socket: who waits reads its end, which is no cancellation and needs no answer."""
+        """Shut down the socket, so that the waiting read ends; a cancellation would need a response of the server."""
         if self.closed or self.pgconn.transaction_status != TransactionStatus.ACTIVE:
             return
         with suppress(OSError), socket.socket(fileno=os.dup(self.pgconn.socket)) as shut:

@@ -1,8 +1,8 @@
 """Stores conversations: LangGraph's checkpoints in the agent's schema of a PostgreSQL database.
 
-Messages are stored once, beside the checkpoints that name them (`stored_messages`). Only the latest checkpoint of a conversation
+Messages are stored once, and referenced by the checkpoints (`stored_messages`). Only the latest checkpoint of a conversation
 is needed (docs/decisions/0008-only-the-latest-checkpoints.md): the others are deleted every few steps, with the messages that
-no other one names, by whoever writes the conversation: the one who runs its turn.
+no other one references, by the process that runs the turn of the conversation.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ EVERY = 4
 """Steps of a conversation between two deletions of its older checkpoints."""
 
 
-class _Free(asyncio.Lock):
-    """A lock that anybody holds: LangGraph's saver takes one for a single connection, and each call here has its own."""
+class _NoLock(asyncio.Lock):
+    """A lock that does nothing: LangGraph's saver uses one for its single connection, but each call here has its own."""
 
     async def __aenter__(self) -> None:
-        """Go on."""
+        """Do nothing."""
 
     async def __aexit__(self, *_: object) -> None:
-        """Nothing was taken."""
+        """Do nothing."""
 
 
 class PrunedSaver(AsyncPostgresSaver):
@@ -65,7 +65,7 @@ class PrunedSaver(AsyncPostgresSaver):
 
     def __init__(self, pool: PostgresPool, codec: Codec = PLAIN) -> None:
         super().__init__(cast("Any", pool.pool), serde=serializer(codec))
-        self.lock = _Free()
+        self.lock = _NoLock()
         self._database = pool
         self._messages = PostgresMessages(pool.schema, codec)
         self._codec = codec

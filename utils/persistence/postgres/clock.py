@@ -1,4 +1,4 @@
-"""The database's clock, as one process tells it: all replicas stamp what they store by it, however their own are set."""
+"""The database's clock, as estimated by one process: all replicas use it for time stamps, however their own clocks are set."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 
 LEAST_DIFFERENCE = 10.0
-"""Seconds that a clock may differ and is still used as it is: an answer of the database may take long, and times shall not jump to and fro."""
+"""Seconds that a clock may differ without a correction: a response of the database may take long, and times must not jump back and forth."""
 
 
 class DatabaseClock:
-    """Tells the time by this process' clock, corrected by what the database said last.
+    """The time of this process' clock, corrected by the last time that the database reported.
 
-    A clock that is set back since then is not followed: what is stored would seem old. A steady one alone would not do, since
-    it stands still while the machine sleeps.
+    If the clock is set back after that, the change is ignored: new data would seem old. A monotonic clock alone does not
+    suffice, since it stops while the machine sleeps.
 
     Args:
         own: This process' clock, in seconds since 1970.
@@ -33,14 +33,14 @@ class DatabaseClock:
         then, since = self._noted
         return max(self.own(), then + self._steady() - since) + self._behind
 
-    def note(self, told: float, asked: float) -> None:
-        """Take in what the database said; it did so at some moment since it was asked.
+    def note(self, reported: float, asked: float) -> None:
+        """Record a time that the database reported, at some moment since it was queried.
 
         Args:
-            told: Its time, in seconds since 1970.
-            asked: What `own` said when it was asked.
+            reported: The database's time, in seconds since 1970.
+            asked: The time by `own` when it was queried.
         """
-        least, most = told - self.own(), told - asked
+        least, most = reported - self.own(), reported - asked
         near = least <= LEAST_DIFFERENCE and most >= -LEAST_DIFFERENCE
         self._behind = 0.0 if near else (least + most) / 2
         self._noted = self.own(), self._steady()

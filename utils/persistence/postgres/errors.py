@@ -17,14 +17,14 @@ from utils.persistence.database_failures import StorageHeld
 log = structlog.get_logger(__name__)
 
 FILE = "postgresql"
-"""What the metric of storage errors calls the database."""
+"""The name of the database in the metric of storage errors."""
 
 UNREACHABLE = "The database cannot be reached. Try again in a moment."
 FAILED = "The database failed. Try again."
 
 
 class DatabaseHeld(StorageHeld):
-    """A statement waited for a lock, as on a table, for as long as it may."""
+    """A statement exceeded its time limit for a lock, as on a table."""
 
     sentence = (
         "The database could not be used, since somebody else holds a lock that this waited for. End what holds it, such as a "
@@ -54,7 +54,7 @@ def storage_errors() -> Iterator[None]:
 
 
 def meaning(error: BaseException | None) -> StorageError:
-    """The error for what the driver raised, to be told a user."""
+    """The error for an exception of the driver, with a sentence for a user."""
     if isinstance(error, psycopg.errors.DiskFull):
         return StorageFull()
     if isinstance(error, psycopg.errors.LockNotAvailable):
@@ -67,7 +67,7 @@ def meaning(error: BaseException | None) -> StorageError:
 def is_lost(error: BaseException) -> bool:
     """Whether the server cannot be reached, or ended the connection (class 57P: it stops, starts or crashed).
 
-    It also ends that of a process that stood still within a transaction, which is not stored then.
+    It also ends the connection of a process that was idle within a transaction, which is rolled back then.
     """
     if isinstance(error, PoolTimeout | OSError | psycopg.errors.IdleInTransactionSessionTimeout):
         return True

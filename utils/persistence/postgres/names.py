@@ -5,18 +5,18 @@ from __future__ import annotations
 from hashlib import sha256
 
 LONGEST = 63
-"""Bytes of a name; PostgreSQL cuts what is longer."""
+"""Bytes of a name; PostgreSQL truncates longer ones."""
 
 _DIGEST = 12
 
 
 def schema_name(agent: str) -> str:
-    """The schema of an agent. The prefix keeps it apart from PostgreSQL's own schemas."""
+    """The schema of an agent. The prefix distinguishes it from PostgreSQL's own schemas."""
     return short_name(f"agent_{agent}")
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:
-    """`name`, or as much of it as there is room for (PostgreSQL's, where none is given) with a digest of the whole."""
+    """`name`, or if it is longer than `longest` bytes (by default PostgreSQL's limit), its beginning and a digest of it."""
     encoded = name.encode()
     if len(encoded) <= longest:
         return name
@@ -26,5 +26,5 @@ def short_name(name: str, longest: int = LONGEST) -> str:
 
 
 def lock_number(*parts: str) -> int:
-    """The number of an advisory lock. Locks are shared by the whole database, so the parts include the schema if it matters."""
+    """The number of an advisory lock. Locks are shared by all schemas of a database, so include the schema in the parts if it matters."""
     return int.from_bytes(sha256("\0".join(parts).encode()).digest()[:8], signed=True)

@@ -34,17 +34,17 @@ Connection = AsyncConnection[tuple[Any, ...]]
 Work = Callable[[Connection], Awaitable[Result]]
 
 SILENT_SECONDS = 2.0
-"""How long a server may take for a new connection before it counts as one that answers nothing; a loaded one takes a fraction."""
+"""How long a server may take for a new connection before it counts as hanging; a loaded one takes a fraction."""
 
 RECONNECT_SECONDS = 3.0
-"""How long the pool tries to replace a lost connection before the next request begins anew, so that none waits for its back-off."""
+"""How long the pool tries to replace a lost connection before the next request starts over, so that none waits for its back-off."""
 
 STANDSTILL_SECONDS = 30.0
 """How long a transaction may do nothing before the server ends it: a process that stands still must not hold up the others."""
 
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 2.0
-"""Seconds between tries of one who waits for a server that is away."""
+"""Seconds between attempts to reach a server that is unreachable."""
 
 _ALIVE: dict[str, str | int | None] = {
     "keepalives_idle": 10,
@@ -52,7 +52,7 @@ _ALIVE: dict[str, str | int | None] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-"""A peer that is gone without a word is noticed within about 25 seconds."""
+"""A peer that vanished is detected within about 25 seconds."""
 
 
 _SESSION = """
@@ -60,11 +60,11 @@ SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation
 SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
 SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO {}
 """
-"""What a session needs, whatever the database or the user is set to for all who use it: to see what was stored while it waited for a
-lock, to live however long it only listens or holds a lock, and the forms in which the driver writes and reads values. A transaction whose
-process stands still, or is gone without the server knowing it, ends, and with it its locks."""
+"""Settings of a session, whatever the defaults of the database or the user: it sees what was stored while it waited for a lock, lives
+while it only listens or holds a lock, and uses the formats of the driver. A transaction whose process stalls, or is gone without the
+server knowing it, is ended, and its locks are released."""
 _UNHURRIED = "SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0"
-"""What an upgrade needs besides: a table that is rewritten takes as long as it takes."""
+"""Further settings for an upgrade: rewriting a table has no time limit."""
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
@@ -101,7 +101,7 @@ class PostgresPool:
 
     Attributes:
         schema: Name of the agent's schema, not quoted.
-        wait_seconds: How long one who needs a connection waits for the server, and a statement for a lock.
+        wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
     """
 
@@ -190,11 +190,11 @@ class PostgresPool:
         await connection.execute(self.session(wait_seconds))
 
     def session(self, wait_seconds: float | None = None) -> sql.Composed:
-        """What a connection runs first, so that it looks for tables in the agent's schema and is set as this service needs it.
+        """The first statements of a connection, which set the agent's schema and the settings of this service.
 
         Args:
-            wait_seconds: How long a statement waits for a lock; 0 for as long as it takes, and then it may take as long itself; as
-                long as one waits for the server where unset.
+            wait_seconds: How long a statement waits for a lock; with 0 neither the wait nor the statement has a limit;
+                `self.wait_seconds` if unset.
         """
         seconds = self.wait_seconds if wait_seconds is None else wait_seconds
         statements = sql.SQL(_SESSION if seconds else f"{_SESSION}; {_UNHURRIED}")
@@ -223,14 +223,14 @@ class PostgresPool:
         """A connection in a transaction, which is committed when the block ends and rolled back when it raises.
 
         Raises:
-            StorageError: There is none, or the database failed. Where the connection was lost at the commit, it may
-                be stored all the same.
+            StorageError: There is none, or the database failed. If the connection was lost during the commit, it may
+                be stored nevertheless.
         """
         async with self.connection() as connection, connection.transaction():
             yield connection
 
     async def run(self, work: Work[Result]) -> Result:
-        """Run `work` in a transaction. Where the connection is lost it is run again, up to `wait_seconds`: it must bear that.
+        """Run `work` in a transaction. If the connection is lost, it is repeated for up to `wait_seconds`: it must be idempotent.
 
         Raises:
             StorageError: The database cannot be reached, or failed.
@@ -243,7 +243,7 @@ class PostgresPool:
         return await self.patiently(once)
 
     async def execute(self, statement: str, values: Sequence[object] = ()) -> int:
-        """Run one statement that bears to be run twice, as `run` does; return how many rows it changed."""
+        """Run one idempotent statement, as `run` does; return how many rows it changed."""
 
         async def once() -> int:
             async with self.connection() as connection:
@@ -278,10 +278,10 @@ class PostgresPool:
                 await asyncio.sleep(FIRST_PAUSE)
 
     async def connect(self, *, wait_seconds: float | None = None) -> Connection:
-        """A direct connection outside the pool, in autocommit: for what belongs to a session. The caller closes it.
+        """A direct connection outside the pool, in autocommit, for session state such as locks. The caller closes it.
 
         Args:
-            wait_seconds: How long a statement waits for a lock; 0 for as long as it takes, as long as the pool's where unset.
+            wait_seconds: How long a statement waits for a lock; 0 for no limit, that of the pool if unset.
 
         Raises:
             StorageError: The server cannot be reached.
@@ -311,7 +311,7 @@ class PostgresPool:
         return False
 
     def channel(self, name: str) -> str:
-        """The channel `name` of this agent, as NOTIFY needs it: channels belong to the whole database."""
+        """The channel `name` of this agent, as NOTIFY needs it: channels are shared by all schemas of a database."""
         return short_name(f"{self.schema}#{name}")
 
     async def notify(self, connection: Connection, channel: str, payload: str = "") -> None:

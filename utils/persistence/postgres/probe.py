@@ -1,4 +1,4 @@
-"""Whether the database takes what is written, for the readiness of an agent."""
+"""Whether the database can be written, for the readiness of an agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from utils.persistence.postgres.pool import Connection, PostgresPool
 from utils.persistence.postgres.startup import READ_ONLY_QUERY
 
 FRESH_SECONDS = 2.0
-"""How long an answer counts, so that frequent probes cost nothing."""
+"""How long a result is reused, so that frequent probes cost nothing."""
 
 WAIT_SECONDS = 0.5
 """Timeout of a probe; Kubernetes gives up on a readiness probe after one second."""
@@ -37,7 +37,7 @@ HELD = (
     "Tasks cannot be stored: somebody holds a lock on a table of this agent in the PostgreSQL database at DATABASE_URL, as an "
     "ALTER TABLE or a transaction that was left open does. End it; pg_locks tells who it is. This process goes on by itself then."
 )
-"""What an operator is told. The address is not quoted: it may hold a name or a password."""
+"""Messages for an operator. The address is not quoted: it may contain a name or a password."""
 
 
 _HELD_QUERY = """
@@ -48,11 +48,11 @@ SELECT EXISTS (
         AND pg_locks.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
 )
 """
-"""Whether nobody can write a table of a schema. It waits for no lock itself."""
+"""Whether a lock prevents writes to a table of a schema. The query itself waits for no lock."""
 
 
 class PoolProbe:
-    """Asks the database whether it can be written; however often it is called, one question is under way at a time.
+    """Checks whether the database can be written; however often it is called, one check runs at a time.
 
     Args:
         pool: The connections.
@@ -67,7 +67,7 @@ class PoolProbe:
         self._looking: asyncio.Task[None] | None = None
 
     async def problem(self) -> str:
-        """Why it cannot be written; if an answer takes longer than `WAIT_SECONDS`, that it does not answer."""
+        """Why it cannot be written; after `WAIT_SECONDS` without a response, that it does not respond."""
         if self._running is None and time.monotonic() - self._asked > FRESH_SECONDS:
             self._running = asyncio.create_task(self._ask())
         if self._running is not None:
@@ -79,7 +79,7 @@ class PoolProbe:
         return self._away
 
     async def _look(self) -> None:
-        """Find out why no answer comes: the connections of the pool do not tell."""
+        """Find out why there is no response: the connections of the pool do not show that."""
         self._away = SILENT if await self._pool.is_silent() else AWAY
 
     async def _ask(self) -> None:

@@ -1,7 +1,7 @@
-"""Locks that a process holds for a while, on one connection of its own; they end with it, however it ends.
+"""Locks that a process holds for a while, on a separate connection; they are released when it ends, however it ends.
 
-A cancellation must not interrupt a query: its result says who has a lock, and a connection whose query was interrupted
-twice is lost, together with all other locks on it. So each query runs in a task of its own.
+A cancellation must not interrupt a query: its result says whether the lock was taken, and a connection whose query was
+interrupted twice is lost, with all other locks on it. Each query therefore runs in a task of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from utils.persistence.postgres.errors import storage_errors
 from utils.persistence.postgres.pool import Connection, PostgresPool
 
 LOOK_SECONDS = 1.0
-"""Pause between two tries to have a lock that another process holds."""
+"""Pause between two attempts to take a lock that another process holds."""
 
 TAKE = "SELECT pg_try_advisory_lock(%s)"
 GIVE_BACK = "SELECT pg_advisory_unlock(%s)"
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class SessionLocks:
-    """Any number of locks. Where the connection is lost, all are, and another process may have them."""
+    """Any number of locks. If the connection is lost, all locks are, and another process may take them."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
@@ -38,25 +38,25 @@ class SessionLocks:
     async def held(
         self, number: int, on_wait: Callable[[], Awaitable[None]] | None = None
     ) -> AsyncIterator[None]:
-        """Hold a lock within the block. Waits for it, and for a database that is away.
+        """Hold a lock within the block. Waits for it, and for a database that is unreachable.
 
         Args:
             number: The lock.
-            on_wait: Awaited once where the lock is not to be had at once.
+            on_wait: Awaited once if the lock is not free at once.
         """
-        told = on_wait is None
+        notified = on_wait is None
         while (connection := await self._taken(number)) is None:
-            if on_wait is not None and not told:
-                told = True
+            if on_wait is not None and not notified:
+                notified = True
                 await on_wait()
-            await asyncio.sleep(LOOK_SECONDS)  # PostgreSQL tells nobody that a lock is free
+            await asyncio.sleep(LOOK_SECONDS)  # PostgreSQL does not notify when a lock becomes free
         try:
             yield
         finally:
             await asyncio.wait([self._spawn(self._give_back(number, connection))])
 
     async def _taken(self, number: int) -> Connection | None:
-        """The connection that has the lock now, or `None`. Whoever is canceled meanwhile leaves no lock behind."""
+        """The connection that holds the lock now, or `None`. If canceled meanwhile, no lock stays behind."""
         taking = self._spawn(self._take(number))
         try:
             await asyncio.wait([taking])
@@ -81,7 +81,7 @@ class SessionLocks:
         return None
 
     async def _give_back(self, number: int, connection: Connection) -> None:
-        """Give a lock back, unless it went with its connection: another task may have it on the next one."""
+        """Release a lock, unless it was lost with its connection: another task may hold it on the next one."""
         with suppress(StorageError):
             if not connection.closed:
                 await _answer(connection, GIVE_BACK, number)
@@ -93,7 +93,7 @@ class SessionLocks:
         return task
 
     async def close(self) -> None:
-        """Give up every lock. Safe to call twice."""
+        """Release every lock. Safe to call twice."""
         await end_tasks(self._asking)
         connection, self._connection = self._connection, None
         if connection is not None:

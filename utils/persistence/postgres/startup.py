@@ -21,18 +21,18 @@ OLDEST = 14
 """Oldest major version of PostgreSQL that this service is tested with and supported on."""
 
 ENCODING = "UTF8"
-"""The encoding of a database that holds what users write."""
+"""The encoding that a database must have to store users' text."""
 
 POSTGRES_PORT = 5432
-"""Where PostgreSQL listens unless an address says otherwise."""
+"""PostgreSQL's default port."""
 
-KNOCK_SECONDS = 2.0
-"""Longest wait for the port of a server that did not let this process in."""
+PROBE_SECONDS = 2.0
+"""Longest wait for the port of a server that refused the connection."""
 
 READ_ONLY_QUERY = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
 
 _TRIAL = 20_311
-"""First half of the number of a lock that is only tried: no other lock of this service has two halves."""
+"""First half of the number of the lock of this check: no other lock of this service has a number in two halves."""
 
 _HELD_QUERY = """
 SELECT EXISTS (
@@ -101,7 +101,7 @@ def unusable(reason: str) -> SettingsError:
 
 
 async def refusal(error: BaseException, conninfo: str) -> SettingsError:
-    """Why the first connection failed. libpq tells no code of it, and its text is not looked at: the port is knocked at."""
+    """Why the first connection failed. libpq reports no code, and its text is not parsed, so the port is probed."""
     import psycopg
 
     if isinstance(error, psycopg.ProgrammingError):
@@ -109,15 +109,15 @@ async def refusal(error: BaseException, conninfo: str) -> SettingsError:
     place = _place(conninfo)
     if place is None:
         return unusable(UNREACHABLE)
-    problem = await _knock(*place)
+    problem = await _probe_port(*place)
     late = isinstance(error, TimeoutError | psycopg.errors.ConnectionTimeout)
     return unusable(problem or (SLOW if late else REFUSED))
 
 
 async def is_open(conninfo: str) -> bool:
-    """Whether something listens at the address of a database; that of a socket of this machine, or of several hosts, counts as open."""
+    """Whether the port of a database is open. A local socket and an address with several hosts count as open."""
     place = _place(conninfo)
-    return place is None or await _knock(*place) is None
+    return place is None or await _probe_port(*place) is None
 
 
 def _place(conninfo: str) -> tuple[str, str] | None:
@@ -131,10 +131,10 @@ def _place(conninfo: str) -> tuple[str, str] | None:
     return hosts[0], str(parts.get("port") or POSTGRES_PORT)
 
 
-async def _knock(host: str, port: str) -> str | None:
+async def _probe_port(host: str, port: str) -> str | None:
     """Why a connection to a port fails; `None` if it succeeds."""
     try:
-        async with asyncio.timeout(KNOCK_SECONDS):
+        async with asyncio.timeout(PROBE_SECONDS):
             _, writer = await asyncio.open_connection(host, port)
     except socket.gaierror:
         return UNKNOWN_HOST
@@ -145,12 +145,12 @@ async def _knock(host: str, port: str) -> str | None:
 
 
 async def check_server(first: AsyncConnection, second: AsyncConnection, *, patience: float) -> None:
-    """Check version and encoding, and that a session is one of its connection: it lives as long, and ends with it. Closes `first`.
+    """Check version and encoding, and that a session lives exactly as long as its connection. Closes `first`.
 
     Args:
         first: A connection in autocommit.
         second: Another one.
-        patience: Seconds that the server may take to end the session of a connection that was closed.
+        patience: Seconds that the server may take to end the session of a closed connection.
 
     Raises:
         SettingsError: The server cannot be used; the message says why.
@@ -168,10 +168,10 @@ async def check_server(first: AsyncConnection, second: AsyncConnection, *, patie
 
 
 async def _keeps_sessions(first: AsyncConnection, second: AsyncConnection, patience: float) -> bool:
-    """Whether a lock of a session is held until its connection is closed, and is free then.
+    """Whether a lock of a session is held until its connection is closed, and is free afterwards.
 
-    All that this service asks of a session is tried, whichever pooler stands between and however many there are: sessions that
-    two connections happen not to share tell nothing.
+    All features of sessions that this service needs are tested, whatever poolers there are in between: that two connections
+    happen to have different sessions proves nothing.
     """
     number = secrets.randbits(31)
     await first.execute("SELECT pg_advisory_lock_shared(%s::integer, %s::integer)", (_TRIAL, number))

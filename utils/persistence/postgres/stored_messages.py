@@ -27,12 +27,12 @@ _DELETE = "DELETE FROM conversation_messages WHERE thread_id = %s"
 class PostgresMessages:
     """The table `conversation_messages`.
 
-    Whoever names messages, or deletes those that nobody names, holds the lock of their conversation: else a message could be
-    deleted while another process names it.
+    A process that references messages, or deletes unreferenced ones, holds the lock of their conversation: else a message could be
+    deleted while another process references it.
 
     Args:
-        schema: The agent's.
-        codec: Encrypts.
+        schema: The agent's schema.
+        codec: Encrypts the messages.
     """
 
     def __init__(self, schema: str, codec: Codec) -> None:
@@ -40,7 +40,7 @@ class PostgresMessages:
         self._codec = codec
 
     async def to_write(self, db: Connection, thread_id: str) -> Shelf:
-        """The digests of a conversation's messages, for whoever stores more. Nobody else writes them until the transaction ends.
+        """The digests of a conversation's messages, to store more. No other process writes them until the transaction ends.
 
         Raises:
             StorageUnreadable: No key fits.
@@ -52,7 +52,7 @@ class PostgresMessages:
         return Shelf(salt, stored)
 
     async def to_read(self, db: Connection, thread_id: str) -> Shelf:
-        """The messages of a conversation, as they are while the transaction begins, as all that it reads then."""
+        """The messages of a conversation, in the snapshot that all reads of the transaction see."""
         await db.execute(b"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         closed = dict(await _rows(db, _BODIES, (thread_id,)))
         opened = await asyncio.to_thread(self._opened, thread_id, closed)  # LangGraph reads on the loop
@@ -65,13 +65,13 @@ class PostgresMessages:
         return Shelf(body=body)
 
     async def store(self, db: Connection, thread_id: str, shelf: Shelf) -> None:
-        """Store what is new on a shelf."""
+        """Store the new messages of a shelf."""
         if shelf.new:  # encrypting a large file takes a while
             rows = await asyncio.to_thread(self._closed, thread_id, shelf)
             await db.cursor().executemany(_PUT.encode(), rows)
 
     async def sweep(self, db: Connection, thread_id: str) -> None:
-        """Delete the messages that no checkpoint of the conversation names any more, nor a step that has none yet."""
+        """Delete the messages that no checkpoint of the conversation references, nor a step without a checkpoint yet."""
         await self._lock(db, thread_id)
         named: set[str] = set()
         for (kind,) in await _rows(db, _KINDS, (thread_id, thread_id)):
@@ -86,7 +86,7 @@ class PostgresMessages:
         await db.execute(_DELETE.encode(), (thread_id,))
 
     def _opened(self, thread_id: str, closed: dict[str, bytes]) -> dict[str, bytes]:
-        """Take what can be read, and leave the others to whoever needs them, who is told why they cannot be read."""
+        """Decrypt the messages that can be decrypted. The others stay in `closed`: reading one of them raises the error."""
         found: dict[str, bytes] = {}
         for digest in list(closed):
             with suppress(StorageUnreadable):

@@ -1,7 +1,7 @@
 """Task logs in PostgreSQL: the tables of `task_log_sqlite`, which several processes write and read.
 
 The row of a task in `task_attempts` is locked while something is appended, so that a claim and an append never overlap.
-Whoever follows a task elsewhere is notified with the commit (`CHANNEL`).
+Processes that follow a task are notified with the commit (`CHANNEL`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from utils.persistence.task_log_store import (
 from utils.persistence.task_states import TERMINAL
 
 _ZERO = "\x00"
-"""A character that no stored id has, since PostgreSQL's texts cannot hold it."""
+"""A character that no stored ID has, since PostgreSQL cannot store it in text."""
 
 CHANNEL = "tasks"
 """Notified with a task's id when events of it are stored, or another attempt claims it."""
@@ -130,7 +130,7 @@ class PostgresTaskLogStore(TaskLogStore):
         return await self._probe.problem()
 
     def now(self) -> float:
-        """The time by the database's clock, as it was told with the newest claim."""
+        """The time by the database's clock, as reported with the latest claim."""
         return self._clock.now()
 
     async def claim(self, task_id: str, owner: str) -> Stored:
@@ -151,7 +151,7 @@ class PostgresTaskLogStore(TaskLogStore):
         return await self._pool.run(claim)
 
     async def append(self, write: Write) -> None:
-        """Store a write. It is not tried twice: after a lost connection it may be stored, which `look` tells."""
+        """Store a write. It is not repeated: after a lost connection it may be stored, which `look` shows."""
         async with self._pool.transaction() as db:
             check_write(await _fence(db, write), write)
             async with db.pipeline():
@@ -252,12 +252,12 @@ class PostgresTaskLogStore(TaskLogStore):
 
 
 async def _fence(db: Connection, write: Write) -> Stored | None:
-    """What the fence looks at, with the task locked: a row without its body."""
+    """The data for `check_write`, with the task locked: a row without its body."""
     locked: Any = await (await db.execute(_LOCK, (write.task_id,))).fetchone()
     if locked is None:
         return None
     owner, attempt = locked
-    # a statement of its own: it sees what was stored while this one waited for the lock
+    # a separate statement: it sees what was stored while the first one waited for the lock
     state, last = await _one(db, _FENCE, {"id": write.task_id})
     row = Row(write.task_id, owner, "", state, 0, b"", 0) if state is not None else None
     return Stored(owner, attempt, last or 0, row)
@@ -274,7 +274,7 @@ async def _look(db: Connection, task_id: str) -> Stored | None:
         return Stored(owner, attempt, row.sequence, row)
     behind = row is not None and row.sequence < (last or 0)
     changes = (
-        await _events(db, task_id, row.sequence, None, CHANGES, whole=True)
+        await _events(db, task_id, row.sequence, None, CHANGES, unlimited=True)
         if row is not None and behind
         else []
     )
@@ -288,11 +288,11 @@ async def _events(
     limit: int | None,
     kinds: Iterable[RecordKind] | None,
     *,
-    whole: bool = False,
+    unlimited: bool = False,
 ) -> list[Record]:
-    """Events past `after`; not many more than `BATCH_BYTES`, unless `whole`."""
+    """Events past `after`; not many more than `BATCH_BYTES`, unless `unlimited`."""
     some = sorted(int(kind) for kind in kinds) if kinds is not None else None
-    most = None if whole else BATCH_BYTES
+    most = None if unlimited else BATCH_BYTES
     values = {"id": task_id, "after": after, "kinds": some, "limit": limit, "bytes": most}
     rows: list[Any] = await (await db.execute(_EVENTS, values, binary=True)).fetchall()
     return [Record(sequence, RecordKind(kind), bytes(body)) for sequence, kind, body in rows]
@@ -328,8 +328,8 @@ async def _one(db: Connection, query: Any, values: Any) -> Any:
 
 def _row(columns: Sequence[Any]) -> Row:
     task_id, owner, context_id, state, updated, body, sequence = columns
-    whole = LEFT_OUT if body is None else bytes(body)
-    return Row(task_id, owner, context_id, state, updated, whole, sequence)
+    content = LEFT_OUT if body is None else bytes(body)
+    return Row(task_id, owner, context_id, state, updated, content, sequence)
 
 
 def _columns(records: Sequence[Record]) -> tuple[list[int], list[int], list[bytes]]:

@@ -66,12 +66,12 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """Tables in the agent's schema that somebody else defines.
+    """Tables in the agent's schema that other code defines.
 
     Attributes:
-        table: One of them, by which it is seen that they are there.
-        apply: Makes them, and does nothing where they are up to date.
-        version: The one that this code needs, where `table` has the versions that were applied in its column `version_num`.
+        table: One of them, which shows that they exist.
+        apply: Creates or upgrades them; does nothing if they are up to date.
+        version: The version that this code needs, if `table` lists the applied versions in its column `version_num`.
     """
 
     table: str

@@ -26,7 +26,7 @@ from utils.a2a_common.protocol.card_description import without_model
 from utils.a2a_common.protocol.skill import REFUSED
 from utils.cancellation import end_tasks
 from utils.errors import PeerLimitExceeded, StorageError
-from utils.supervised import Passed, supervised
+from utils.supervised import ItemErrors, supervised
 from utils.timing import wait_for
 
 if TYPE_CHECKING:
@@ -303,15 +303,15 @@ class SubAgentRegistry:
             log.info("sub_agent.reachable" if fresh.reachable else "sub_agent.unreachable", agent=name)
         self._agents = {**self._agents, name: fresh}
         self._absences[name].note(there=fresh.reachable)
-        passed = Passed()
+        failures = ItemErrors()
         if fresh.reachable and not known.reachable:
-            with passed.over("sub_agents", agent=name):
+            with failures.collect("sub_agents", agent=name):
                 self._on_up(name)
         if changed and card is not None:
             await self._tell(name)
             self._joined[name].set()
             await self._keep(fresh.url, card)
-        passed.tell()
+        failures.raise_first()
 
     async def _keep(self, url: str, card: AgentCard) -> None:
         if self._cards is None:

@@ -42,7 +42,7 @@ class AnswerText:
 
     def say(self, shown: Shown, origin: str, *, told: bool) -> Iterator[TextRestarted | TextDelta]:
         """Add words of the agent `origin`; their events if they are `told` now, rather than at the end of the turn."""
-        self._restart = self._restart or (shown.anew and bool(self.text))
+        self._restart = self._restart or (shown.replaces and bool(self.text))
         if not shown.text:
             return
         self.taken_back = False

@@ -1,4 +1,4 @@
-"""Writes small files whole or not at all, and turns what goes wrong into an error that names the file and the way out."""
+"""Writes small files atomically, and turns errors into ones that name the file and a remedy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from utils.errors import StorageError, StorageFull
 
 ROOM_BYTES = 1 << 20
-"""What is written to see whether there is room: some blocks, since the last one of a full disk may still be free."""
+"""Bytes that are written to check for free space: several blocks, since the last one of a full disk may still be free."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk is full, or what this user or this process may write of it is used up."""
+"""The disk is full, or a quota or size limit of this user or process is reached."""
 
 
 def is_full(error: OSError) -> bool:
-    """Whether a write failed for want of room."""
+    """Whether a write failed because there is no space."""
     return error.errno in _FULL
 
 
@@ -30,7 +30,7 @@ def is_blocked(error: OSError) -> bool:
 
 
 def not_written(path: Path | str | None, error: OSError) -> StorageError:
-    """The error for a file that cannot be written, or for any where it is not known which."""
+    """The error for a file that cannot be written; `path` is `None` if the file is not known."""
     why = error.strerror or type(error).__name__
     if is_full(error):
         return StorageFull(
@@ -51,10 +51,10 @@ def _in_the_way_of(path: Path | str | None) -> Path | None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Errors of the block as those of a file that cannot be written.
+    """Translate an `OSError` of the block.
 
     Raises:
-        StorageError: The block failed so.
+        StorageError: The block raised an `OSError`.
     """
     try:
         yield
@@ -63,10 +63,10 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put a file, which its owner alone can read, in the place of one that may be there. A reader sees the old or the new one.
+    """Write a file that only its owner can read, replacing one that exists. A reader sees either the old or the new content.
 
     Raises:
-        StorageError: It cannot be written; the one before is still there.
+        StorageError: It cannot be written; an existing file is unchanged.
     """
     with writing(path):
         beside = _beside(path, content)
@@ -78,7 +78,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def publish_file(path: Path, content: bytes) -> None:
-    """Put a file, which its owner alone can read, where none is. One that is there stays.
+    """Write a file that only its owner can read, unless one exists.
 
     Raises:
         StorageError: It cannot be written.
@@ -108,10 +108,10 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def check_room(folder: Path) -> None:
-    """Make a folder, write to it as a file does that is stored there, and take that away again.
+    """Create a folder, and check with a temporary file that it can be written to.
 
     Raises:
-        StorageError: It cannot be written, or there is no room.
+        StorageError: It cannot be written to, or there is no space.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def check_room(folder: Path) -> None:
 
 
 def _beside(path: Path, content: bytes) -> Path:
-    """The content in a new file beside the path."""
+    """A temporary file with the content, in the folder of the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # 0600
     try:

@@ -1,4 +1,4 @@
-"""Answers of a provider that break off without an error: a body that just ends looks like one that has ended."""
+"""Detects answers of a provider that break off without an error: a truncated body looks like a complete one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
 from utils.errors import ModelUnavailable
 from utils.llm.reply.answer import BROKEN_OFF
-from utils.llm.reply.finish import tells_end
+from utils.llm.reply.finish import reports_end
 
 
-class WholeAnswers(BaseChatModel):
-    """A chat model that takes a streamed answer for whole only where the provider has said why it ended, and another as whole JSON only.
+class CompleteAnswers(BaseChatModel):
+    """A chat model that accepts a streamed answer only with a finish reason, and any other answer only as complete JSON.
 
-    Comes before the client's own class. A proxy or a process that is ended closes the connection in order, also in the middle
-    of an answer, so that no HTTP client finds anything wrong with it.
+    Precedes the client's own class. A proxy or a terminated process closes the connection properly, even in the middle of an
+    answer, so no HTTP client detects an error.
     """
 
     async def _agenerate(self, *args: Any, **options: Any) -> ChatResult:
@@ -36,14 +36,16 @@ class WholeAnswers(BaseChatModel):
         """The chunks of the client's own stream.
 
         Raises:
-            ModelUnavailable: It broke off. One without anything is refused by LangChain.
+            ModelUnavailable: The answer broke off. LangChain refuses one without any chunk.
         """
-        told: bool | None = None
+        ended: bool | None = None
         try:
             async for chunk in super()._astream(*args, **options):
-                told = told or tells_end({**(chunk.generation_info or {}), **chunk.message.response_metadata})
+                ended = ended or reports_end(
+                    {**(chunk.generation_info or {}), **chunk.message.response_metadata}
+                )
                 yield chunk
         except json.JSONDecodeError as error:
             raise ModelUnavailable(BROKEN_OFF) from error
-        if told is False:
+        if ended is False:
             raise ModelUnavailable(BROKEN_OFF)
