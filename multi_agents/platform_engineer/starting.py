@@ -50,7 +50,7 @@ class Starting:
         if not self._registry.looked_at_all:
             await self._registry.looked_at([agent.name for agent in self._registry.agents])
         left = min(self._left, seconds)
-        strangers = self._registry.strangers
-        if strangers and left > 0:
-            yield StatusText(f"Waiting for {', '.join(strangers)} to start.")
+        not_joined = self._registry.not_joined
+        if not_joined and left > 0:
+            yield StatusText(f"Waiting for {', '.join(not_joined)} to start.")
             await self._registry.until_all_join(left)

@@ -143,8 +143,8 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "progress is the question or the answer",
-                "utils/a2a_common/client/delegation/task_view.py::TaskView._say",
-                "event.state is not self._said_in",
+                "utils/a2a_common/client/delegation/task_view.py::TaskView._set_status",
+                "event.state is not self._status_state",
                 "event.state is None",
                 _STATES + "test_progress_is_neither_the_answer_nor_the_question_nor_the_failure",
             ),

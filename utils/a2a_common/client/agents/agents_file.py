@@ -152,18 +152,18 @@ def parse_sub_agents(value: str) -> tuple[AgentEntry, ...]:
 
 
 def with_shares(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
-    """The entries, with what the setting `SUB_AGENTS_SHARES` says of some of them.
+    """The entries with the setting `SUB_AGENTS_SHARES` applied to those that it names.
 
     Raises:
         SettingsError: The value is malformed, or names an agent that is not among the entries.
     """
-    told, listed = parse_shares(value), tuple(entries)
-    for name in told:
+    shares, listed = parse_shares(value), tuple(entries)
+    for name in shares:
         if name not in {entry.name for entry in listed}:
             shown = name if _NAME.fullmatch(name) else "one"
             text = f"Setting {SHARES_VARIABLE} is wrong: {shown!r} is no sub-agent. Name those of {VARIABLE}."
             raise SettingsError(SHARES_VARIABLE, text)
-    return tuple(replace(entry, shares=told.get(entry.name, entry.shares)) for entry in listed)
+    return tuple(replace(entry, shares=shares.get(entry.name, entry.shares)) for entry in listed)
 
 
 def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
@@ -187,7 +187,7 @@ def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, .
 
 
 def with_exchange(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
-    """The entries, with what the setting `SUB_AGENTS_EXCHANGE` says of some of them.
+    """The entries with the setting `SUB_AGENTS_EXCHANGE` applied to those that it names.
 
     Raises:
         SettingsError: The value is malformed, or names an agent that is not among the entries or that we run ourselves.

@@ -51,7 +51,7 @@ class Bulkhead:
         name: Our name for the agent.
         breaker: Its circuit breaker.
         most: Calls at a time.
-        on_failure: Is told the agent's name whenever it could not be reached or did not answer in time.
+        on_failure: Called with the agent's name whenever it could not be reached or did not answer in time.
         reachable: Whether the agent was seen up at the last look.
     """
 

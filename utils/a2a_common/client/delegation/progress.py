@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from utils.a2a_common.client.stream.message import RemoteCall
 
 AWAY, BUSY = "away", "busy"
-"""Why nothing is to be heard of an agent: it cannot be reached, or takes no request now."""
+"""Why an agent is silent: it cannot be reached, or accepts no request now."""
 
 PROGRESS_SECONDS = 10.0
-"""Silence of a remote agent after which its caller says that it still waits."""
+"""Seconds of a remote agent's silence after which its caller reports that it still waits."""
 
 AT_ONCE = 100
 """Signs of progress that are passed up as fast as they come."""
@@ -56,7 +56,7 @@ def progress_of(
 async def heartbeat(
     report: Report, waited: Callable[[float], DelegationProgress], every: float
 ) -> AsyncIterator[Report]:
-    """Yield a `report` that speaks up by itself whenever nothing was reported for `every` seconds.
+    """Yield a `report` that also reports by itself whenever nothing was reported for `every` seconds.
 
     Args:
         report: Called with everything.

@@ -10,7 +10,7 @@ _USUAL = "/.well-known/agent-card.json"
 def card_address(url: str) -> str:
     """The address of a card, by what is configured: that of a file of JSON as it is, else the usual one below the agent's.
 
-    A query, by which some servers tell their agents apart, stays.
+    A query, by which some servers distinguish their agents, stays.
     """
     parts = urlsplit(url)
     path = parts.path.rstrip("/")

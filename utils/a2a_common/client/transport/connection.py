@@ -19,7 +19,7 @@ from utils.a2a_common.client.transport.errors import (
     OwnFault,
     RequestRefused,
     UnusableAnswer,
-    of_ours,
+    guarded,
     typed_errors,
 )
 from utils.a2a_common.client.transport.interfaces import (
@@ -113,7 +113,7 @@ def http_client(
 
     http = web_client(
         bound,
-        request=[of_ours(hook) for hook in hooks],
+        request=[guarded(hook) for hook in hooks],
         response=[limits.bound] if limits else [],
         verify=tls or True,
         headers={"Accept-Encoding": "identity"} if limits else None,
@@ -131,9 +131,9 @@ def http_client(
 
 
 def _past_proxies(url: str) -> dict[str, Any]:
-    """Options of a client for an agent that no proxy of the environment may stand before.
+    """Options of a client that ignores the proxies of the environment.
 
-    Of a service's name in the own network, what else the environment says holds, such as SSL_CERT_FILE.
+    For a service name in the own network the other variables of the environment apply, such as SSL_CERT_FILE.
     """
     if is_loopback(url):
         return {"trust_env": False}
@@ -144,9 +144,9 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     """The agent card at `url`, which is the card's own address or that of its agent.
 
     Raises:
-        ConnectionLost: Nobody answers there.
+        ConnectionLost: Nothing answers there.
         CertificateRefused: One side does not trust the certificate of the other. An agent that ends the connection in
-            place of an answer over https counts as such: what TLS 1.3 says of our certificate is often lost with it.
+            place of an answer over https counts as such: with TLS 1.3 the alert about our certificate is often lost with it.
         NoCard: What answers is no A2A agent.
     """
     from a2a.client import A2ACardResolver
@@ -192,7 +192,7 @@ def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = Tr
     """The SDK's client for the agent of a card, over HTTP.
 
     Raises:
-        NoInterface: The card names no address of the web with a binding that is spoken here.
+        NoInterface: The card names no address of the web with a supported binding.
     """
     from a2a.client import ClientConfig
     from a2a.client.client_factory import ClientFactory
@@ -205,7 +205,7 @@ def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = Tr
     )
     try:
         return ClientFactory(config).create(with_web_addresses(card))
-    except ValueError as error:  # how the SDK says that it can use none of the interfaces
+    except ValueError as error:  # how the SDK reports that it can use none of the interfaces
         raise NoInterface(sorted({each.protocol_binding for each in card.supported_interfaces})) from error
 
 
@@ -256,7 +256,7 @@ class Connection:
 
     @property
     def matches_answers(self) -> bool:
-        """Whether its card says that it decides if a message without a task answers a question; else the message names it."""
+        """Whether its card declares that it decides if a message without a task answers a question; otherwise the message names the task."""
         params = [each.params for each in self.card.capabilities.extensions if each.uri == QUESTION_EXTENSION]
         return any(MATCHES_ANSWERS in each and each[MATCHES_ANSWERS] is True for each in params)
 
@@ -324,7 +324,7 @@ class Connection:
         try:
             with typed_errors():
                 return await self.client.list_tasks(request, context=context)
-        except NotImplementedError as error:  # how the SDK says that protocol 0.3 has no such call
+        except NotImplementedError as error:  # how the SDK reports that protocol 0.3 has no such call
             raise RequestRefused("", unsupported=True) from error
 
     async def cancel(self, task_id: str) -> Task:
@@ -339,7 +339,7 @@ class Connection:
         """Options of a call: its time limit, and that the activity extension is read here, where it is declared.
 
         Raises:
-            OwnFault: The connection was closed here. The SDK would tell it as it tells an answer that cannot be used.
+            OwnFault: The connection was closed here. The SDK would report that as an unusable answer.
         """
         from a2a.client.client import ClientCallContext
 

@@ -107,7 +107,7 @@ class _Bounded(httpx.AsyncByteStream):
         yield _mended(bytes(held))
 
     def _checked(self, held: bytearray, ends: Sequence[int]) -> int:
-        """Check the events in front of `held` that end at these places, and what is there of the next one; the bytes of the whole ones."""
+        """Check the events at the start of `held` that end at `ends`, and the partial next one; return the bytes of the complete ones."""
         begin = 0
         for end in ends:
             self._limits.check(bytes(held[begin:end]), "one event", LARGEST_EVENT)
