@@ -154,7 +154,7 @@ class BaseLangGraphAgent(ABC):
                 stack.push_async_callback(self._after.close)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel the sub-tasks of a task that ends, before its end is told; none by default.
+        """Cancel the sub-tasks of a task that ends, before its end is published; none by default.
 
         A subclass that holds something elsewhere ends it here. Called however the task ends, also while it waited.
         """
@@ -303,8 +303,8 @@ class BaseLangGraphAgent(ABC):
         from utils.a2a_common.graph.run.graph_run import GraphRun
         from utils.a2a_common.graph.run.user_message import user_content, with_files
 
-        request, told = await with_files(request, built.takes, self.runtime.settings.files)
-        for status in told:
+        request, notes = await with_files(request, built.takes, self.runtime.settings.files)
+        for status in notes:
             yield status
         config = self._config(request)
         turn = GraphRun(built, self.name, request, config)

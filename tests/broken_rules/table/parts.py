@@ -100,8 +100,8 @@ PARTS: tuple[Rule, ...] = (
             broken(
                 "files and data do not reach the model",
                 "utils/a2a_common/graph/run/graph_run.py::GraphRun._entry",
-                "self._said(user_content(request, self._takes))",
-                "self._said(request.text)",
+                "self._user_message(user_content(request, self._takes))",
+                "self._user_message(request.text)",
                 _MODES + "test_a_message_may_be_a_file_alone",
                 _MODES + "test_every_kind_of_data_reaches_the_model",
             ),

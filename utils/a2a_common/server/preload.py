@@ -16,7 +16,7 @@ SHARED_MODULES = (
     "utils.a2a_common.graph.middleware_stack",
     "utils.a2a_common.graph.model.call",
     "utils.a2a_common.graph.model.prompt_cache",
-    "utils.a2a_common.graph.model.told_task",
+    "utils.a2a_common.graph.model.delegated_task",
     "utils.resilience.recover",
     "utils.context.factory",
     "utils.context.summarisers.langmem",

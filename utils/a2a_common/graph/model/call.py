@@ -49,7 +49,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
     """One request to the model, as the provider gets it: after all that prepares it, and each attempt by itself.
 
     Args:
-        first: Most seconds to the first token; a whole answer, where the model does not stream.
+        first: Most seconds to the first token, or to the complete answer where the model does not stream.
         between: Most seconds between two tokens.
     """
 

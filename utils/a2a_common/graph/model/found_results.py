@@ -25,7 +25,7 @@ class FoundResult:
 
     Attributes:
         source: The agent or tool.
-        asked: What it was asked, where it was asked in words.
+        asked: The text of the request, where it had one.
         text: What it returned, or why it failed.
         failed: Whether it failed.
     """
@@ -74,7 +74,7 @@ def _shown(found: FoundResult) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text in at most `longest` characters: its head and its tail, since a log says at its end what went wrong."""
+    """A text in at most `longest` characters: its head and its tail, since a log ends with what went wrong."""
     if len(text) <= longest:
         return text
     keep = longest - len(_GAP)

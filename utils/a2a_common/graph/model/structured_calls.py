@@ -2,7 +2,7 @@
 
 Such a model writes its calls as text in some form, or answers from memory where it should call. Here each step begins with a
 request whose answer the server holds to a schema (`response_format`, structured output): a list of calls of the tools that are
-offered, or `answer`. Only after `answer` the model is asked for words. Both requests offer the same tools and begin with
+offered, or `answer`. Only after `answer` is the model asked for its text. Both requests offer the same tools and begin with
 the same messages, so that the second one finds the first one's prefix in the server's cache. An answer that has to fill a form
 is held to the form's schema in the same way: such a model would not call the form as a tool either.
 """
@@ -52,7 +52,7 @@ MOST_CALLS = 4
 """Calls of one tool that a turn may decide on."""
 
 MOST_AT_ONCE = 3
-"""Calls in one decision. Without a bound a small model goes on with the list."""
+"""Calls in one decision. Without a bound a small model continues the list."""
 
 _ANSWER_FORM = f'[{{"name": "{ANSWER}", "arguments": {{}}}}]'
 _FORM = '[{"name": "TOOL", "arguments": {…}}]'
@@ -79,7 +79,7 @@ Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
 class StructuredCalls(AgentMiddleware[Any, Any]):
-    """Asks for a decision before each answer. A server that ignores the schema is answered as without it."""
+    """Asks for a decision before each answer. With a server that ignores the schema, the answer is used as without it."""
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Return the model's calls, or its answer."""
@@ -98,7 +98,7 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
             return decided
         calls = _new_calls(steps, made, _names(request.tools))
         if calls:
-            return _calling(decided, _in_own_words(calls, request))
+            return _calling(decided, _with_user_text(calls, request))
         if used := _used(decided):
             report_usage(request, used)
         log.debug("model.answers")
@@ -125,8 +125,8 @@ def _settings(request: ModelRequest[Any], response_format: Mapping[str, Any]) ->
 def with_instruction(messages: Sequence[BaseMessage], tools: Sequence[Any]) -> list[Any]:
     """The messages with what shall be decided at their end. Pure.
 
-    Where the user spoke last it stands in that message, since some templates want roles in turn, and before the user's
-    own words, since a small model follows what it read last.
+    Where the user spoke last it stands in that message, since some templates require alternating roles, and before the
+    user's text, since a small model follows what it read last.
     """
     *before, last = messages
     if not isinstance(last, HumanMessage):
@@ -165,12 +165,12 @@ def _of_two_tools(chosen: Sequence[Sequence[tuple[str, BaseTool]]]) -> tuple[str
 
 
 def _examples(tool: BaseTool) -> Sequence[str]:
-    """Not those of the tools that read what was cut out: nothing was, at the first step of most requests."""
+    """Without those of the tools that read what was cut out: at the first step of most requests nothing was."""
     return () if tool.name in TOOL_NAMES else (tool.metadata or {}).get("examples", ())
 
 
 def _shown(examples: Sequence[tuple[str, BaseTool]]) -> str:
-    """The whole calls where their one argument is the request itself, so that a model copies them; else the tool's name."""
+    """Complete calls where their one argument is the request itself, so that a model copies them; else the tool's name."""
     arguments = [_request_argument(tool) for _, tool in examples]
     if not all(arguments):
         return ", ".join(tool.name for _, tool in examples)
@@ -267,8 +267,8 @@ def _new_calls(
     return calls
 
 
-def _in_own_words(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
-    """A single delegation with the user's own words, if the conversation has just begun: small models change names and numbers."""
+def _with_user_text(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
+    """A single delegation gets the user's text as it is, if the conversation has just begun: small models change names and numbers."""
     said = request.state["messages"]
     delegations = {
         tool.name

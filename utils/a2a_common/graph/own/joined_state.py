@@ -25,7 +25,7 @@ from utils.library_internals import replace_channel
 log = structlog.get_logger(__name__)
 
 _KEEPS_LAST = (LastValue, AnyValue, EphemeralValue, UntrackedValue)
-"""Kinds of keys that a value replaces: nothing is to be joined."""
+"""Kinds of keys whose value is replaced, so that there is nothing to join."""
 
 _NOT_JOINED = (
     "The graph of the agent {agent} and parts.agent both have the key `{key}`, a {kind}, and each would add to it what the other has: "

@@ -1,4 +1,4 @@
-"""Ends the run with the model's question to the user, and goes on with the reply.
+"""Ends the run with the model's question to the user, and continues with the reply.
 
 It wraps the model call, so that it costs no superstep. After the reply LangGraph runs the call again from its
 beginning: a model that marks its questions must ask the same one for the same messages.
@@ -20,7 +20,7 @@ from utils.messages.text import message_text
 
 
 class ModelQuestions(AgentMiddleware[Any, Any]):
-    """Asks the user what the model asks, and gives the model the reply."""
+    """Passes the model's question to the user, and the reply to the model."""
 
     async def awrap_model_call(
         self,

@@ -19,7 +19,7 @@ class TurnUsage:
 
     Attributes:
         by_agent: The tokens.
-        size: About how many tokens the conversation takes by now; `None` while no answer has said so.
+        size: Approximate tokens of the conversation by now; `None` until a response reports usage.
     """
 
     def __init__(self, agent: str, used: Mapping[str, Usage]) -> None:

@@ -19,8 +19,8 @@ _LONGEST_REASON = 200
 class ArgumentCheck:
     """Watches one call of a tool for an error of validation.
 
-    The graph turns such an error into text of its own, which holds every argument, and no longer tells what
-    it was. The tool of `watched` notes it.
+    The graph turns such an error into text of its own, which holds every argument and hides the type of the
+    error. The tool of `watched` records it.
 
     Attributes:
         error: What went wrong: `ArgumentsRefused`, or an error of validation inside the tool; `None` before.
@@ -46,17 +46,17 @@ class ArgumentCheck:
             self.error = ArgumentsRefused(refusal(self._tool.name, error))
             return str(self.error)
         else:  # its own text quotes the value, which is for no log
-            told = TypeError(f"{error.error_count()} invalid values for {error.title}")
-            self.error = told.with_traceback(error.__traceback__)
+            hidden = TypeError(f"{error.error_count()} invalid values for {error.title}")
+            self.error = hidden.with_traceback(error.__traceback__)
         raise error
 
 
 def refusal(tool: str, error: ValidationError) -> str:
-    """Why a tool was not run: each argument with what is allowed, never with its whole value."""
+    """Why a tool was not run: each argument with what is allowed, never with its full value."""
     reasons = [_reason(each) for each in error.errors(include_url=False)]
     more = len(reasons) - _MOST_REASONS
-    told = "; ".join(reasons[:_MOST_REASONS]) + (f"; and {more} more" if more > 0 else "")
-    return f"The tool {tool} was not run: {told}."
+    listed = "; ".join(reasons[:_MOST_REASONS]) + (f"; and {more} more" if more > 0 else "")
+    return f"The tool {tool} was not run: {listed}."
 
 
 def _reason(detail: Any) -> str:

@@ -59,7 +59,7 @@ NOT_USABLE = "What the tool {tool} returned cannot be used: whether it had its e
 NO_REASON = "The tool {tool} failed and gave no reason."
 
 LONGEST_SENTENCE = 2_000
-"""Characters of what an error of a tool says: a sentence for people, not a result."""
+"""Characters of a tool's error message: a sentence for people, not a result."""
 
 _DIGEST_LENGTH = 160
 
@@ -71,7 +71,7 @@ class ToolBoundary(AgentMiddleware):
     """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`.
 
     In a recovered turn, a call that ended in the process that died is answered from the record, without events of
-    the call: they were reported then, or nobody was left to read them.
+    the call: they were reported at that time, or there was no reader left.
 
     Args:
         timeout: Seconds that a call may take; delegations have a deadline of their own.
@@ -204,7 +204,7 @@ def _unusable(error: Exception, request: ToolCallRequest) -> ToolMessage:
 
 
 def may_have_an_effect(tool: BaseTool) -> bool:
-    """Whether a call of a tool may itself change something: what another agent does is that agent's to tell."""
+    """Whether a call of a tool may itself change something: a delegation does not, since the other agent reports its own effects."""
     return not ((tool.metadata or {}).get(DELEGATION) or may_repeat(tool.metadata))
 
 

@@ -56,13 +56,13 @@ def _contained(
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
         with foreign_code():
-            return _said(usable(await function(*args, **named)), name, call_id)
+            return _tool_message(usable(await function(*args, **named)), name, call_id)
 
     return call
 
 
-def _said(result: Any, name: str, call_id: str) -> Any:
-    """What a tool returned; LangChain would make a text of it, which says no longer what it was."""
+def _tool_message(result: Any, name: str, call_id: str) -> Any:
+    """A tool's result as its message; LangChain would convert it to text, which loses its type."""
     text = dump_result(result) if isinstance(result, Result) else result
     if not call_id or not isinstance(text, ResultText):
         return text

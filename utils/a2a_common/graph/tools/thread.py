@@ -1,7 +1,7 @@
 """Runs a tool without `async` in a thread of its own.
 
 A thread cannot be stopped: a call that hangs keeps it until it returns, if ever. In a pool, calls that hang would in time leave no thread for any
-other, and at its end the process would wait for them. A thread of its own costs nobody else anything, and ends with the process.
+other, and the process would wait for them at its end. A daemon thread per call affects no other call, and ends with the process.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def _work(work: Callable[[], T], loop: asyncio.AbstractEventLoop, ended: asyncio
     except BaseException as error:  # noqa: BLE001 - it is raised where the call is waited for
         failure = error
     try:
-        loop.call_soon_threadsafe(_tell, ended, result, failure, threading.current_thread())
-    except RuntimeError:  # the loop is closed: nobody waits any more
+        loop.call_soon_threadsafe(_set_outcome, ended, result, failure, threading.current_thread())
+    except RuntimeError:  # the loop is closed: nothing waits for the result
         _left.discard(threading.current_thread())
 
 
-def _tell(
+def _set_outcome(
     ended: asyncio.Future[T], result: T, failure: BaseException | None, thread: threading.Thread
 ) -> None:
     thread.join()  # it has nothing left to do
