@@ -18,7 +18,7 @@ from utils.a2a_common.client.stream.extension_request import declares
 from utils.a2a_common.client.stream.message import user_message
 from utils.a2a_common.client.transport.connection import Connection
 from utils.a2a_common.client.transport.errors import BEST_EFFORT
-from utils.a2a_common.protocol.conversations import Action, Asked, Kept, Reason, parse_kept
+from utils.a2a_common.protocol.conversations import Action, ConversationsRequest, Kept, Reason, parse_kept
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, clear_payload
 from utils.errors import SubAgentUnavailable
 
@@ -104,7 +104,7 @@ async def _deleted(name: str, connection: Connection, context_id: str) -> Sequen
     """The agents behind one of our kind that still have something of a conversation; `None` where it did not say that it is deleted."""
     try:
         async with asyncio.timeout(DELETE_SECONDS):
-            answer = await ask_conversations(connection, Asked(Action.DELETE, context_id))
+            answer = await ask_conversations(connection, ConversationsRequest(Action.DELETE, context_id))
     except BEST_EFFORT as error:
         if isinstance(error.__cause__, TaskNotFoundError):
             return ()

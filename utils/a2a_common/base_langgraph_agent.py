@@ -29,7 +29,7 @@ from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, asks_to_clear
 from utils.a2a_common.protocol.media_modes import INPUT_MODES, OUTPUT_MODES
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.protocol.rules import rules_asked
+from utils.a2a_common.protocol.rules import parse_rules_request
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, ArtifactAdded, Completed, ContextCompacted, TextDelta, TextPart
 from utils.keyed_locks import KeyedLocks
@@ -288,7 +288,7 @@ class BaseLangGraphAgent(ABC):
             yield Completed()
             return
         assert self._built is not None
-        if (asked := rules_asked(request.data)) is not None:
+        if (asked := parse_rules_request(request.data)) is not None:
             from utils.a2a_common.graph.rule_requests import rule_events
 
             async for event in rule_events(self._built, self._config(request), asked):

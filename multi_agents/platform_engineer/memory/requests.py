@@ -14,8 +14,8 @@ from utils.a2a_common.protocol.extension_data import MalformedRequest
 from utils.a2a_common.protocol.memories import (
     MEMORY_EXTENSION,
     MemoryAction,
-    MemoryAsked,
-    memory_asked,
+    MemoryRequest,
+    parse_memory_request,
 )
 from utils.a2a_common.protocol.owner import owner_of, parts_of
 from utils.a2a_common.protocol.parts import data_part, objects_under
@@ -54,7 +54,7 @@ class MemoryRequests:
             StorageError: The storage failed.
         """
         try:
-            asked = memory_asked(objects_under(MEMORY_EXTENSION, message))
+            asked = parse_memory_request(objects_under(MEMORY_EXTENSION, message))
         except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:
@@ -68,7 +68,7 @@ class MemoryRequests:
         return _message(*await _done(memory, owner, asked), asked.action)
 
 
-async def _done(memory: LongTermMemory, owner: str, asked: MemoryAsked) -> tuple[str, Sequence[Memory]]:
+async def _done(memory: LongTermMemory, owner: str, asked: MemoryRequest) -> tuple[str, Sequence[Memory]]:
     """The sentence of the answer, and the memories that it tells of."""
     match asked.action:
         case MemoryAction.LIST:

@@ -51,8 +51,8 @@ class Remark:
 
     Attributes:
         role: user or assistant.
-        content: What was said, cut to 200 characters.
-        timestamp: Seconds since 1970 at which it was said; 0 where that is not known.
+        content: The text, cut to 200 characters.
+        timestamp: Its time in seconds since 1970; 0 if unknown.
     """
 
     role: str
@@ -68,7 +68,7 @@ class DelegationContext:
         original_request: What the user asked the parent.
         subtask_index: Position of this sub-task, from 1.
         total_subtasks: How many the parent delegated together.
-        parent_task_id: `reference_of` the parent's task: tells tasks apart, opens none.
+        parent_task_id: `reference_of` the parent's task: identifies a task without giving access to it.
         deadline_seconds: Seconds that the parent waits for this task, where it has a limit.
         previous_results: What other sub-tasks of the conversation returned, oldest first.
         conversation_history: The last turns as the user saw them, oldest first.
@@ -89,12 +89,12 @@ class DelegationContext:
     trail: Sequence[Hop] = ()
 
     def within(self, shares: Shares, subtask: str, known: str) -> DelegationContext:
-        """The part of it that an agent may be sent.
+        """The part of the context that may be sent to an agent.
 
         Args:
             shares: How much that is.
-            subtask: What the agent is asked, which it reads anyway.
-            known: Digest of the hop that a request in the words of `subtask` would make.
+            subtask: The request to the agent, which it reads anyway.
+            known: Digest of the hop of a request with the text of `subtask`.
         """
         if shares is Shares.RESULTS:
             return self
@@ -104,7 +104,7 @@ class DelegationContext:
         return replace(less, original_request=subtask, trail=without_digests(self.trail, known))
 
     def without_others(self, same: Container[str], own: Callable[[str], bool]) -> DelegationContext:
-        """The part of it that a foreign agent may be told: nothing that another foreign agent said, in any words.
+        """The part of the context that a foreign agent may receive: no text from another foreign agent, not even rephrased.
 
         Args:
             same: Names of the agent itself.
@@ -133,19 +133,19 @@ class DelegationContext:
 def reference_of(task_id: str) -> str:
     """A one-way reference to a task, for other agents: the same on every replica and after a restart.
 
-    The id itself is not sent, because whoever knows a task's id may read the task and answer its question.
+    The id itself is not sent, because the id of a task may be enough to read the task and to answer its question.
     """
     return hashlib.sha256(f"delegated by {task_id}".encode()).hexdigest()[:_REFERENCE_CHARACTERS]
 
 
 def takes_delegation_context(card: AgentCard, shares: Shares) -> bool:
-    """Whether an agent is sent a context: its card declares the extension, or it may be told more and accepts JSON."""
+    """Whether an agent gets a context: its card declares the extension, or its share is not empty and it accepts JSON."""
     declared = any(extension.uri == SCOPE_EXTENSION for extension in card.capabilities.extensions)
     return declared or (shares is not Shares.NOTHING and JSON in card.default_input_modes)
 
 
 def find_delegation_context(data: Sequence[Mapping[str, Any]]) -> DelegationContext | None:
-    """The delegation context among a message's data parts, or `None` for a request that no agent delegated."""
+    """The delegation context among a message's data parts, or `None` for a request that was not delegated."""
     for part in data:
         payload = part.get(SCOPE_EXTENSION)
         if isinstance(payload, Mapping):

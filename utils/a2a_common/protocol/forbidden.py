@@ -31,7 +31,7 @@ class Forbidden(A2AError):
     """The caller may not do this.
 
     Attributes:
-        scope: The scope that would allow it; empty where none would.
+        scope: The scope that would allow it; empty if there is none.
     """
 
     def __init__(self, message: str, scope: str = "") -> None:
