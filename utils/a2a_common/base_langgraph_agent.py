@@ -1,6 +1,6 @@
 """`BaseLangGraphAgent`: the class that every agent subclasses. Hooks only; the work is elsewhere.
 
-The smallest agent says who it is; every hook has a default. This one has a tool too:
+The smallest agent only names itself; every hook has a default. This one has a tool too:
 
     class Clock(BaseLangGraphAgent):
         name = "clock"
@@ -70,13 +70,13 @@ class BaseLangGraphAgent(ABC):
     Class attributes:
         name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
         description: What it does, in a sentence. A supervisor routes by it. Required.
-        skills: What its card offers, with examples in users' words; made of the tools where it is empty.
-        version: Version on the card; that of this project when unset.
-        input_modes, output_modes: Media types that it takes and gives; a message with a part of another one is refused.
+        skills: The skills on its card, with example requests; derived from the tools where it is empty.
+        version: Version on the card; by default that of this project.
+        input_modes, output_modes: Media types that it accepts and returns; a message with a part of another type is refused.
         answers_with_message: Whether it may answer with a `MessageAnswer`; its tasks then begin with its first event.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
-            usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
+            usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` takes precedence.
         state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in `ToolRuntime.state`
             and changes it by returning a `Command`. None by default.
         answer_schema: A pydantic model that every answer fills, a data artifact. Not with the offline model. None by default.
@@ -105,7 +105,7 @@ class BaseLangGraphAgent(ABC):
     def __init__(self, runtime: AgentRuntime) -> None:
         install()
         self.runtime = runtime
-        self.url = ""  # where clients reach it: set by whoever serves it, before `start`
+        self.url = ""  # where clients reach it: set by the server before `start`
         self._built: BuiltGraph | None = None
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
@@ -135,7 +135,7 @@ class BaseLangGraphAgent(ABC):
         return None
 
     def card_options(self) -> CardOptions:
-        """What the card says besides: documentation, security schemes, gRPC, capabilities, further extensions."""
+        """Further fields of the card: documentation, security schemes, gRPC, capabilities, further extensions."""
         return CardOptions()
 
     async def start(self) -> None:
@@ -145,7 +145,7 @@ class BaseLangGraphAgent(ABC):
         """Close what `start` opened."""
 
     async def close(self) -> None:
-        """Close everything, also where a part of it fails: what runs in the background, what `start` opened, and MCP servers."""
+        """Close everything, even if a part of it fails: what runs in the background, what `start` opened, and MCP servers."""
         async with AsyncExitStack() as stack:  # the last one goes first
             servers = [self._mcp.stop] if self._mcp is not None else []
             for close in (self._tool_record.close, self.stop, *servers):
@@ -170,8 +170,8 @@ class BaseLangGraphAgent(ABC):
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message that names no task answers the question of this conversation's waiting task.
 
-        If so that task goes on; if not it is canceled, since its conversation goes on without it. A plain
-        agent takes each such message for a request of its own.
+        If so, that task continues; if not, it is canceled, since its conversation continues without it. A plain
+        agent treats each such message as a new request.
         """
         del question, text, data
         return False
@@ -182,7 +182,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def mcp_note(self) -> str:
-        """Which MCP servers, and which of their tools, the agent does without; empty for none."""
+        """The MCP servers, and those of their tools, that are unavailable to the agent; empty if all are available."""
         return self._mcp.note() if self._mcp else ""
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
@@ -270,7 +270,7 @@ class BaseLangGraphAgent(ABC):
         return await build_graph(self, tools, stack)
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """Work on one request and say so as it happens.
+        """Work on one request and yield its events as they happen.
 
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed` or `InputRequired`; an
         error that ends the turn is raised. However it ends, the stored conversation is one that the next turn can go on with.
@@ -339,12 +339,12 @@ class BaseLangGraphAgent(ABC):
         """Make room for a turn before it begins, where the conversation does not fit, without a model.
 
         Args:
-            config: Names the conversation's thread.
-            query: What the user says in this turn.
-            state: The conversation as the turn finds it.
+            config: The config of the conversation's thread.
+            query: The user's message of this turn.
+            state: The conversation before the turn.
 
         Returns:
-            What was done; nothing where there is room.
+            What was done; empty if there is room.
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -367,7 +367,7 @@ class BaseLangGraphAgent(ABC):
         return done
 
     async def clear_context(self, thread_id: str) -> None:
-        """Forget a conversation, as `AgentRequest.thread_id` names it, with texts left out of it. Its tasks stay.
+        """Forget the conversation of this `AgentRequest.thread_id`, with texts left out of it. Its tasks stay.
 
         Raises:
             StorageError: The stored texts cannot be deleted.
@@ -376,13 +376,13 @@ class BaseLangGraphAgent(ABC):
         await self.runtime.checkpointer.adelete_thread(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
-        """Delete what the agent keeps of a conversation besides its tasks; one with storage of its own extends this."""
+        """Delete what the agent stores of a conversation besides its tasks; an agent with storage of its own extends this."""
         await BaseLangGraphAgent.clear_context(self, thread_id)
         for task_id in task_ids:
             await self.forget_calls(task_id)
 
     async def delete_below(self, thread_id: str) -> Sequence[Kept]:  # noqa: ARG002 - for those that delegate
-        """Have a conversation deleted at the agents behind this one; name those that still have something of it."""
+        """Have a conversation deleted at the agents behind this one; return those that still have data of it."""
         return ()
 
     @classmethod

@@ -93,7 +93,7 @@ def task_tree(request: AgentRequest, context: RequestContext) -> TaskTree:
 
 
 def _gone_by(context: RequestContext, task: Task | None) -> float | None:
-    """Seconds since a turn was accepted that another process was working on; `None` for one that had not begun."""
+    """Seconds since a turn was accepted that another process worked on before; `None` for one that had not begun."""
     begun = task is not None and task.status.state == TaskState.TASK_STATE_WORKING
     if not (isinstance(context, TurnContext) and context.resumed and begun and context.accepted_at):
         return None

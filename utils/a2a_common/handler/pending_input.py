@@ -1,9 +1,9 @@
-"""The task that a message is for which names none: one that waits for its user, the one of the same message, or a new one.
+"""Finds the task of a message that names none: one that waits for its user, the task of the same message, or a new one.
 
 Where a task of the conversation waits, the message is the answer to its question, or a new request; then the waiting task is
-canceled, because a conversation has one open question at a time. What was answered while the message was judged goes on.
+canceled, because a conversation has one open question at a time. A task that was answered while the message was judged continues.
 
-A repeated message is answered with its first task. The id of a new task is derived from who sends and what message. So whether a
+A repeated message is answered with its first task. The id of a new task is derived from the sender and the message. So whether a
 message is known is one look at the task log, after a restart and on another replica as well. A task that failed and may be
 retried does not answer for its message: the message, sent again, begins the next task of the same row of ids.
 """
@@ -49,7 +49,7 @@ _NAMESPACE = UUID("0e9b5a52-3f0b-4f2c-8d64-0b9e5f3c2a71")
 
 
 class _AnsweredMeanwhile(Exception):
-    """A task that waited when it was looked at does not wait with that question any more."""
+    """A task that waited when it was looked at no longer waits with that question."""
 
 
 class PendingInputPolicy(Protocol):
@@ -73,7 +73,7 @@ class PendingInputRouter:
 
     Args:
         log: The tasks.
-        engine: Which of them are worked on, and how one is canceled.
+        engine: Knows which of them are being worked on, and cancels them.
         policy: Decides whether a message answers a question.
     """
 
@@ -106,7 +106,7 @@ class PendingInputRouter:
         log.warning("pending_input.unsettled", context_id=message.context_id)
         return ""
 
-    async def others_asked(self, task: Task, owner: str) -> bool:
+    async def has_other_approvals(self, task: Task, owner: str) -> bool:
         """Whether another task of the conversation asked for an approval, of the newest ones."""
         async with aclosing(self._log.newest(task.context_id, owner, _NEWEST)) as tasks:
             return any([each.id != task.id and asked_for_approval(each) async for each in tasks])
