@@ -26,7 +26,7 @@ from utils.settings import ServerSettings
 KNOWN_REQUESTS_PER_MINUTE = 1_200
 KNOWN_OPEN_REQUESTS = 64
 KNOWN_TURNS_MB = 16
-"""What one caller may ask for where callers are known and nothing else is set."""
+"""The default limits of one caller where callers are authenticated."""
 
 
 @dataclass(frozen=True)

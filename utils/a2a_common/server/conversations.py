@@ -1,4 +1,4 @@
-"""Answers what a caller asks of its conversations: to list, rename, export or delete them."""
+"""Answers requests of a caller to list, rename, export or delete its conversations."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Conversations:
         self._titles = titles
 
     async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """The answer to a message that asks for conversations; `None` for any other.
+        """The answer to a request about conversations; `None` for any other message.
 
         Raises:
             InvalidParamsError: The request cannot be understood.
@@ -158,7 +158,7 @@ class Conversations:
     async def _delete(
         self, owner: str, asked: ConversationsRequest, call: ServerCallContext
     ) -> tuple[str, dict[str, Any]]:
-        """Cancel what runs, delete at the agents behind this one, and then here: a failure before that changes nothing here."""
+        """Cancel running turns, delete at the agents behind this one, and last here: after an earlier failure nothing is deleted here."""
         for row in await self._rows(owner, asked.context_id):
             if row.state not in TERMINAL:
                 with suppress(TaskNotCancelableError, TaskNotFoundError):  # it ended meanwhile

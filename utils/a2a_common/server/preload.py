@@ -1,6 +1,6 @@
 """The imports of every agent's process, for a parent process that imports them once and forks.
 
-None of these may start a thread, read a setting or leave anything open when it is imported.
+None of these modules may start a thread, read a setting or leave anything open when it is imported.
 """
 
 from __future__ import annotations

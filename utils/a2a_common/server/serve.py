@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 DEFAULT_PORT = 8010
-"""Port of an agent that names none."""
+"""Default port of an agent."""
 
 EXIT_FAILED = 1
 EXIT_SETTINGS = 2
@@ -99,7 +99,7 @@ def serve(
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:
-    """The environment of the process, with what the arguments say in its place."""
+    """The environment of the process, overridden by the arguments."""
     environ = process_environment()
     for variable, value in (("HOST", options.host), ("PORT", options.port)):
         if value is not None:

@@ -64,9 +64,9 @@ class AuthGate:
 
     Args:
         app: What is guarded.
-        authenticator: Knows the callers.
+        authenticator: Identifies the callers.
         url: Where the agent is reached.
-        page: Whether a path belongs to the page for browsers, whose files hold nothing of anybody; to no page when omitted.
+        page: Whether a path belongs to the page for browsers, whose files contain no user data; no path does when omitted.
     """
 
     def __init__(

@@ -52,14 +52,14 @@ def is_of_page(path: str) -> bool:
 
 
 def page_routes(login: PageLogin | None = None) -> list[Route]:
-    """To stand behind the route of JSON-RPC: a request that is not a browser's is answered as without them.
+    """The routes of the page, to be placed after the route of JSON-RPC: requests that are not a browser's are answered as without them.
 
     Args:
-        login: Where people log in; they enter a key or a token where it is `None`.
+        login: The login; users enter a key or a token if it is `None`.
     """
     provider = f" {login.origin}" if login else ""
     policy = {"Content-Security-Policy": "; ".join(_RULES).format(provider=provider)}
-    told = asdict(login) if login else {}
+    login_options = asdict(login) if login else {}
 
     async def index(request: Request) -> Response:
         found = (await _files()).get(INDEX)
@@ -68,7 +68,7 @@ def page_routes(login: PageLogin | None = None) -> list[Route]:
         return _response(request, found, {"Cache-Control": _ASK_AGAIN, **policy})
 
     async def how_to_log_in(_request: Request) -> Response:
-        return JSONResponse(told, headers={**_HEADERS, "Cache-Control": _ASK_AGAIN})
+        return JSONResponse(login_options, headers={**_HEADERS, "Cache-Control": _ASK_AGAIN})
 
     return [
         Route("/", index, methods=["GET"], name="page"),
