@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 _ASKED = "asked"
-"""Key of the words of the agent itself in a question that is asked again."""
+"""Key of the agent's own text in a question that is asked again."""
 
 
 def asked_again(record: DelegationRecord) -> InputRequired:
@@ -68,5 +68,5 @@ def not_made(
 
 
 def description_of(agent: SubAgent) -> str:
-    """The description of an agent for the model. The agent's own words are quoted, because they are untrusted data."""
+    """The description of an agent for the model. The agent's own text is quoted, because it is untrusted data."""
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'

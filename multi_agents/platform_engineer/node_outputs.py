@@ -1,7 +1,7 @@
 """The results of finished delegations, in the graph's state by agent and task, and how later requests quote them.
 
 `{result:github.2}` in a request is replaced by the text that the agent `github` returned for the second request to it in this
-conversation, `{result:github.2.data}` by its data as JSON. An unknown reference is replaced by nothing. Pure.
+conversation, `{result:github.2.data}` by its data as JSON. An unknown reference is removed. Pure.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class NodeOutput(TypedDict):
     Attributes:
         text: The text, as the model saw it.
         data: The data parts of its artifacts; empty where there are none, or they are too large.
-        handle: Handle of the whole text, where `text` is a part of it.
+        handle: Handle of the full text, where `text` is a part of it.
     """
 
     text: str
@@ -113,7 +113,7 @@ async def quoted(
     Args:
         request: What the model wrote.
         outputs: The results so far.
-        whole: Reads the whole text of a handle; `None` where it is gone.
+        whole: Reads the full text of a handle; `None` if it is gone.
     """
     texts: dict[str, str] = {}
     for found in _REFERENCE.finditer(request):

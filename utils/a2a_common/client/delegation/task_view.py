@@ -159,7 +159,7 @@ class TaskView:
         return "\n\n".join(text for text in (*texts, status) if text.strip())
 
     @property
-    def words(self) -> str:
+    def text_without_files(self) -> str:
         """The text of the answer, without the files that can be passed on; for any other file it says why it is not shown."""
         kept = (filter(_is_shown_as_text, each.parts) for each in self.artifacts.values())
         texts = [joined(map(piece_of, parts)) for parts in kept]
