@@ -46,8 +46,8 @@ class AgentSelector(AgentMiddleware[Any, Any]):
 
 def fitting(agents: Mapping[str, str], messages: Sequence[BaseMessage], most: int) -> set[str]:
     """The names of the agents that fit best, in number at most `most` unless more were used. Pure."""
-    said = [message_text(m) for m in messages if isinstance(m, HumanMessage)][-_RECENT:]
-    wanted = _words(" ".join(said))
+    texts = [message_text(m) for m in messages if isinstance(m, HumanMessage)][-_RECENT:]
+    wanted = _words(" ".join(texts))
     words = {name: _words(f"{name} {about}") for name, about in agents.items()}
     spread = Counter(word for each in words.values() for word in each)
     scores = {

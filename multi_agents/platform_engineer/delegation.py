@@ -347,7 +347,7 @@ class Delegation:
         request = runtime.context
         seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
-        said: dict[str, Any] = {"text": replies[-1].text, "parts": replies[-1].parts} if replies else {}
+        answer: dict[str, Any] = {"text": replies[-1].text, "parts": replies[-1].parts} if replies else {}
         asked = Question.of(kept.questions[number - 1] if 0 < number <= len(kept.questions) else {})
         return RemoteCall(
             call_id=kept.call_id,
@@ -362,5 +362,5 @@ class Delegation:
             secret=self._scopes.secret(kept),
             question=asked.id,
             seen=asked.seen,
-            **(said or {"text": kept.request}),
+            **(answer or {"text": kept.request}),
         )

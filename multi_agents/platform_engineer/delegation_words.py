@@ -40,9 +40,9 @@ def asked_again(record: DelegationRecord) -> InputRequired:
 def question_again(record: DelegationRecord) -> dict[str, Any]:
     """The same question as the value of an interrupt: to the agent it is the one that it asked."""
     newest = record.questions[-1]
-    words = str(newest.get(_ASKED) or Question.of(newest).text)
-    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=words)
-    return {**newest, "question": sentence, _ASKED: words}
+    text = str(newest.get(_ASKED) or Question.of(newest).text)
+    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=text)
+    return {**newest, "question": sentence, _ASKED: text}
 
 
 def not_made(

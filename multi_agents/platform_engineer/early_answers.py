@@ -58,9 +58,9 @@ async def _answer(result: ToolMessage, request: AgentRequest, whole: WholeText) 
     """A result as it is shown to the user: in full, without notes on files, which the user gets."""
     agent, handle = str(result.name), full_output_of(result)
     text = (await whole(request.thread_id, handle) if handle else None) or message_text(result)
-    words = IN_WORDS.of(result) or text
+    shown = IN_WORDS.of(result) or text
     return ArtifactAdded(
-        [TextPart(f"**From {agent}:**\n\n{words}")],
+        [TextPart(f"**From {agent}:**\n\n{shown}")],
         name=RESPONSE_ARTIFACT,
         description=f"The answer of the agent {agent} to its part of the request",
         id=f"{RESPONSE_ARTIFACT}-{uuid5(_NAMESPACE, f'{request.task_id}/{result.tool_call_id}')}",

@@ -39,26 +39,28 @@ _FRAMING = frozenset(map(stem, _FRAME.split()))
 _SENTENCE_END = re.compile(r"(?<![.?!])[.?!]++\s*$")
 
 
-def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most: int = MOST) -> list[str]:
+def likely_next(
+    requests: Sequence[str], examples: Mapping[str, Sequence[str]], most: int = MOST
+) -> list[str]:
     """The most likely requests, best first.
 
     Args:
-        said: The user's request and the requests to the agents, newest last.
+        requests: The user's request and the requests to the agents, newest last.
         examples: Requests that each agent of the turn answers, by its name, as its card has them.
         most: How many at most.
     """
-    names = [name for text in said for name in _NAME.findall(_without_end(text))]
+    names = [name for text in requests for name in _NAME.findall(_without_end(text))]
     topic = names[-1] if names else ""
     about = [text for each in examples.values() for example in each if (text := _about(example, topic))]
-    conversation = " ".join(said).lower()
+    conversation = " ".join(requests).lower()
     candidates = [text for text in dict.fromkeys(about) if _uses_known_particulars(text, conversation)]
     words = {text: _words(text) for text in candidates}
     spread = Counter(word for each in words.values() for word in each)
-    wanted = set().union(*map(_words, said)) if said else set()
+    wanted = set().union(*map(_words, requests)) if requests else set()
     scores = {
         text: sum(math.log(1 + len(words) / spread[word]) for word in each & wanted)
         for text, each in words.items()
-        if _is_near(each, wanted) and not any(_alike(each, _words(text)) for text in said)
+        if _is_near(each, wanted) and not any(_alike(each, _words(text)) for text in requests)
     }
     return _unlike([text for text in sorted(scores, key=lambda text: -scores[text]) if scores[text]], most)
 
@@ -75,8 +77,8 @@ def suggestions_after(
     """
     asked = {step.agent for step in done}
     examples = {agent.name: agent.offered_examples for agent in known if agent.name in asked}
-    requests = likely_next([text, *(step.title for step in done)], examples)
-    return SuggestionsReady(requests) if requests else None
+    suggested = likely_next([text, *(step.title for step in done)], examples)
+    return SuggestionsReady(suggested) if suggested else None
 
 
 def _is_near(candidate: set[str], wanted: set[str]) -> bool:

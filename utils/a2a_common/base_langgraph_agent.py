@@ -318,8 +318,8 @@ class BaseLangGraphAgent(ABC):
             async for event in events:
                 yield event
         if not turn.waits:
-            said = None if turn.is_answer else request.text
-            self._after.begin(built, config, said, of_user=request.delegation is None, size=turn.size)
+            text = None if turn.is_answer else request.text
+            self._after.begin(built, config, text, of_user=request.delegation is None, size=turn.size)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield ArtifactAdded((TextPart(notice),), NOTICE_ARTIFACT)

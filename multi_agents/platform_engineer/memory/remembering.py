@@ -166,8 +166,8 @@ class Remembering:
         from utils.memory.episode import is_due, words_of_user, written
 
         words = words_of_user(messages)
-        said, before = sum(map(len, words)), await self._memory.episode(owner, thread_id)
-        if before.get("off") or not is_due(said, int(before.get("said", 0))):
+        length, before = sum(map(len, words)), await self._memory.episode(owner, thread_id)
+        if before.get("off") or not is_due(length, int(before.get("said", 0))):
             return
         if text := await written(words, self._summariser):
-            await self._memory.keep_episode(owner, thread_id, text, said)
+            await self._memory.keep_episode(owner, thread_id, text, length)

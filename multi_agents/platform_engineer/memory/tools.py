@@ -81,11 +81,11 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         """Forget for good what the user asks you to forget."""
         if (owner := owner_of_request(runtime.context)) is None:
             return ANONYMOUS
-        said = _user_texts(runtime.state)
-        if not said or not asks_to_forget(said[-1]):
+        texts = _user_texts(runtime.state)
+        if not texts or not asks_to_forget(texts[-1]):
             return NOT_ASKED
         every = await memory.meant(owner, what)
-        meant = [each for each in every if names(said[-1], each.text)]
+        meant = [each for each in every if names(texts[-1], each.text)]
         if every and not meant:
             return NOT_ASKED
         if len(meant) > 1:

@@ -34,7 +34,7 @@ class AgentRuntime:
         memory: Where its SQLite databases are when nothing of a conversation may be written to a file.
         codec: Encrypts what is stored of conversations; also for stores of an agent's own.
         shared_answer_key: The key of the secrets of answers that all replicas have; `None` for that of a file.
-        notice: What the first answer of a conversation says about the model; empty for real models.
+        notice: The notice about the model in the first answer of a conversation; empty for real models.
     """
 
     home: Path

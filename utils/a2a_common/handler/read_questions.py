@@ -52,8 +52,8 @@ def needs_look(task: Task, message: Message) -> bool:
 
 def asked_for_approval(task: Task) -> bool:
     """Whether a task asked for an approval at any time."""
-    said = [*task.history, task.status.message]
-    return any(approval_digest(each) for each in said if each.role == Role.ROLE_AGENT)
+    messages = [*task.history, task.status.message]
+    return any(approval_digest(each) for each in messages if each.role == Role.ROLE_AGENT)
 
 
 def check_read(task: Task, message: Message, *, elsewhere: bool) -> None:
@@ -82,9 +82,9 @@ def _approves(message: Message) -> bool:
 
 
 def _names(question: Message, message: Message) -> bool:
-    words, digest = text_in(message), approval_digest(question)
+    text, digest = text_in(message), approval_digest(question)
     return (
         named_question(message) == question.message_id
         or any(data.get("digest") == digest for data in objects_in(message))
-        or without_code(words, code_of(question.message_id)) != words
+        or without_code(text, code_of(question.message_id)) != text
     )

@@ -13,5 +13,5 @@ def with_model(description: str, model: str) -> str:
 
 def without_model(description: str) -> str:
     """The description for another agent's model: the name of a model says nothing about an agent's abilities."""
-    said, mark, model = description.rpartition(_MARK)
-    return said if mark and len(model) <= _LONGEST_NAME else description
+    text, mark, model = description.rpartition(_MARK)
+    return text if mark and len(model) <= _LONGEST_NAME else description

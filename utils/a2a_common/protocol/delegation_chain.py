@@ -31,8 +31,8 @@ class Hop:
 
 def hop(agent: str, url: str, request: str) -> Hop:
     """The hop of an agent that works on a request. Case, spaces and marks at its end make no other request."""
-    said = " ".join(request.casefold().split()).rstrip(".!? ")
-    digest = hashlib.sha256(f"{url.rstrip('/')}\n{said}".encode()).hexdigest()
+    normalised = " ".join(request.casefold().split()).rstrip(".!? ")
+    digest = hashlib.sha256(f"{url.rstrip('/')}\n{normalised}".encode()).hexdigest()
     return Hop(agent, digest[:_DIGEST_CHARACTERS])
 
 

@@ -47,7 +47,7 @@ class PreviousResult:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What the user or the parent said earlier.
+    """An earlier message of the user or the parent.
 
     Attributes:
         role: user or assistant.
@@ -113,8 +113,8 @@ class DelegationContext:
         results = [each for each in self.previous_results if each.agent in same or own(each.agent)]
         if len(results) == len(self.previous_results):
             return self
-        said = [remark for remark in self.conversation_history if remark.role == "user"]
-        return replace(self, previous_results=results, conversation_history=said)
+        remarks = [remark for remark in self.conversation_history if remark.role == "user"]
+        return replace(self, previous_results=results, conversation_history=remarks)
 
     def to_payload(self) -> dict[str, Any]:
         """The data part that carries this context."""

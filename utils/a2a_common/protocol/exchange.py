@@ -51,8 +51,8 @@ def parse_exchange(value: str) -> dict[str, ExchangeFor]:
     """
     found: dict[str, ExchangeFor] = {}
     for pair in filter(None, (each.strip() for each in value.split(","))):
-        name, separator, words = pair.partition("=")
-        audience, *scopes = words.split() or [""]
+        name, separator, rest = pair.partition("=")
+        audience, *scopes = rest.split() or [""]
         wanted = _checked(audience, tuple(scopes))
         if not separator or wanted is None or name.strip() in found:
             text = f"Setting {VARIABLE} is wrong: write each agent once, as name= and {CHOICES}."

@@ -1,7 +1,7 @@
 """Validates the free JSON values of protocol messages (`data`, `metadata`), so that every client can read them.
 
 Such a value is stored with its task and sent again with every list of tasks. A number that JSON cannot express, or
-nesting that protocol buffers do not read back, would break each of them for everybody who lists that task.
+nesting that protocol buffers do not read back, would break each of them for every client that lists that task.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ def shown_result(text: str) -> str | None:
     begun = whole[:_READ]
     if len(whole) > _READ:  # its last word may be the beginning of a secret, too short to be known as one
         begun = begun[: len(begun) - min(_LONGEST, len(begun.split()[-1]))]
-    said = redact_text(begun).strip()
-    left_out = max(0, len(said) - MOST_CHARACTERS) + len(whole) - len(begun)
+    redacted = redact_text(begun).strip()
+    left_out = max(0, len(redacted) - MOST_CHARACTERS) + len(whole) - len(begun)
     if not left_out:
-        return said or None
-    return f"{said[:MOST_CHARACTERS]}… ({left_out:,} more characters)"
+        return redacted or None
+    return f"{redacted[:MOST_CHARACTERS]}… ({left_out:,} more characters)"

@@ -63,7 +63,7 @@ class AgentService:
         message_answers: Answer messages of the agent's own extensions.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
         consent: Decides who may approve; with a key of this process alone when omitted.
-        authenticator: Knows the callers, over HTTP and gRPC; everybody may call when omitted.
+        authenticator: Identifies the callers, over HTTP and gRPC; everyone may call when omitted.
         url: Where the agent is reached; needed with `authenticator`.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they

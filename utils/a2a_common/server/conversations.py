@@ -231,8 +231,8 @@ def _after(token: str) -> tuple[int, str]:
 
 def _request_of(task: Task) -> str:
     """The beginning of the last message."""
-    said = [message for message in task.history if message.role == Role.ROLE_USER]
-    text = " ".join(" ".join(part.text for part in said[-1].parts).split()) if said else ""
+    requests = [message for message in task.history if message.role == Role.ROLE_USER]
+    text = " ".join(" ".join(part.text for part in requests[-1].parts).split()) if requests else ""
     return text if len(text) <= LONGEST_REQUEST else f"{text[: LONGEST_REQUEST - 1]}…"
 
 

@@ -70,18 +70,18 @@ class SubAgent:
 
     @property
     def description(self) -> str:
-        """What it does, from its card: whole, unless it is longer than any of ours; without the name of its model."""
+        """Its abilities, from its card, without the name of its model; shortened only if longer than those of our own agents."""
         if self.card is None:
             return ""
         skills = "; ".join(f"{skill.name}: {skill.description}" for skill in self.card.skills)
-        said = " ".join(f"{without_model(self.card.description)} {skills}".split())
-        return said if len(said) <= _LONGEST_DESCRIPTION else _cut(said)
+        text = " ".join(f"{without_model(self.card.description)} {skills}".split())
+        return text if len(text) <= _LONGEST_DESCRIPTION else _cut(text)
 
     @property
     def summary(self) -> str:
         """The first sentence of its card, for people."""
-        said = " ".join(self.card.description.split()) if self.card is not None else ""
-        return said.split(". ", 1)[0].rstrip(".")[:_LONGEST]
+        text = " ".join(self.card.description.split()) if self.card is not None else ""
+        return text.split(". ", 1)[0].rstrip(".")[:_LONGEST]
 
     @property
     def examples(self) -> list[str]:

@@ -164,6 +164,6 @@ def _lines(name: str, value: Any) -> Iterator[str]:
         case None | "":
             return
         case _:
-            said = str(value).lower() if isinstance(value, bool) else str(value)
+            text = str(value).lower() if isinstance(value, bool) else str(value)
             head = f"{one_line(name, _LONGEST_LINE // 10)}: " if name else ""
-            yield f"{head}{cleaned(said, _LONGEST_LINE)}"
+            yield f"{head}{cleaned(text, _LONGEST_LINE)}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LONGEST_PASSED = LONGEST_QUESTION + 4_000
 """Most characters of an approval that is passed on: the longest that our agents ask, with room for what agents in between add."""
 
-_LONGEST_WORDS = 8_000
+_LONGEST_TEXT = 8_000
 """Characters of any other question that are shown."""
 
 SHORTENED = "(The question is longer: {left} more characters of it are not shown.)"
@@ -37,11 +37,11 @@ def check_approval_length(task: TaskView, agent: str) -> None:
 
 def as_shown(task: TaskView) -> str:
     """The text of a task's open question; if it was shortened, with a note about that."""
-    words = task.question.strip()
-    if len(words) <= _LONGEST_WORDS or _asks_approval(task):
-        return words
-    note = SHORTENED.format(left=len(words) - _LONGEST_WORDS)
-    return f"{words[:_LONGEST_WORDS]}\n\n{note}"
+    text = task.question.strip()
+    if len(text) <= _LONGEST_TEXT or _asks_approval(task):
+        return text
+    note = SHORTENED.format(left=len(text) - _LONGEST_TEXT)
+    return f"{text[:_LONGEST_TEXT]}\n\n{note}"
 
 
 def _asks_approval(task: TaskView) -> bool:

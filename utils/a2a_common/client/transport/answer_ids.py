@@ -59,10 +59,14 @@ class AnswerIds:
             return
         try:
             text = answer.decode()
-            said = json.loads(_data_of(text) if event else text)
+            response = json.loads(_data_of(text) if event else text)
         except (ValueError, RecursionError):
             return
-        if isinstance(said, dict) and ("result" in said or "error" in said) and not _answers(said, asked):
+        if (
+            isinstance(response, dict)
+            and ("result" in response or "error" in response)
+            and not _answers(response, asked)
+        ):
             raise ProtocolViolation(SUB_AGENT_ANSWER_WRONG.format(agent=self.agent, complaint=COMPLAINT))
 
 
@@ -76,10 +80,10 @@ def _id_in(request: bytes) -> bytes:
     return json.dumps(asked.get("id")).encode() if isinstance(asked, dict) and "jsonrpc" in asked else b""
 
 
-def _answers(said: dict[str, Any], asked: bytes) -> bool:
+def _answers(response: dict[str, Any], asked: bytes) -> bool:
     """Whether it has the id, or is the error of an agent that could not read it."""
-    given = said.get("id")
-    return given == json.loads(asked) or (given is None and bool(said.get("error")))
+    given = response.get("id")
+    return given == json.loads(asked) or (given is None and bool(response.get("error")))
 
 
 def _data_of(event: str) -> str:

@@ -72,7 +72,7 @@ _OURS_REFUSED = (
     "_ALERT_BAD_CERTIFICATE",
     "_ALERT_HANDSHAKE_FAILURE",
 )
-"""In OpenSSL's names of what a server says of a client's certificate."""
+"""In OpenSSL's names of TLS alerts about a client's certificate."""
 
 _NO_TOKEN = {
     Lack.REFUSED: SUB_AGENT_NOT_GRANTED,
@@ -122,7 +122,7 @@ class UnusableAnswer(PeerError):
     """The answer does not follow the protocol.
 
     Attributes:
-        reason: What is wrong with it, on one line of `LONGEST_REASON` characters at most; may hold words of the peer.
+        reason: What is wrong with it, on one line of `LONGEST_REASON` characters at most; may contain text of the peer.
         answered: Whether it came as an answer; otherwise with the status of an HTTP error, as from a proxy whose agent is away.
         status: HTTP status, where it is an error.
     """
@@ -353,7 +353,7 @@ def _retry_after(error: BaseException) -> float | None:
 def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     """The error that a delegation ends with.
 
-    Only what says that the agent could not be reached counts for its circuit breaker, which saves callers from
+    Only errors that mean that the agent could not be reached count for its circuit breaker, which saves callers from
     waiting in vain. An agent that refuses a request, or fails over it, has answered: a breaker would let one
     request that it cannot handle make the agent unavailable to everyone else.
     """

@@ -39,5 +39,5 @@ def quotation(text: str, longest: int = LONGEST) -> str:
 
 
 def _quoted(opening: str, text: str, longest: int) -> str:
-    words = one_line(text, longest).replace('"', "'")
-    return f'{opening}: "{words}"' if words else ""
+    quoted = one_line(text, longest).replace('"', "'")
+    return f'{opening}: "{quoted}"' if quoted else ""

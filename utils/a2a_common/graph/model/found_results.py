@@ -61,11 +61,11 @@ def answer_from(found: Sequence[FoundResult], why: str) -> str:
 
 
 def _found(message: ToolMessage, asked: dict[str, str]) -> FoundResult:
-    source, words = str(message.name or "tool"), asked.get(message.tool_call_id, "")
+    source, request = str(message.name or "tool"), asked.get(message.tool_call_id, "")
     failure = failure_in(message)
     if failure is not None:
-        return FoundResult(source, words, failure, failed=True)
-    return FoundResult(source, words, full_text(message))
+        return FoundResult(source, request, failure, failed=True)
+    return FoundResult(source, request, full_text(message))
 
 
 def _shown(found: FoundResult) -> str:

@@ -103,8 +103,8 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
             report_usage(request, used)
         log.debug("model.answers")
         how = IN_WORDS if request.response_format is None else IN_THE_FORM
-        words = [*request.messages, HumanMessage(how)] if made else request.messages
-        return await handler(_answering(request.override(messages=words, tool_choice="none")))
+        messages = [*request.messages, HumanMessage(how)] if made else request.messages
+        return await handler(_answering(request.override(messages=messages, tool_choice="none")))
 
 
 def _answering(request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -269,15 +269,15 @@ def _new_calls(
 
 def _with_user_text(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
     """A single delegation gets the user's text as it is, if the conversation has just begun: small models change names and numbers."""
-    said = request.state["messages"]
+    conversation = request.state["messages"]
     delegations = {
         tool.name
         for tool in request.tools
         if isinstance(tool, BaseTool) and (tool.metadata or {}).get(DELEGATION)
     }
-    match calls, said:
-        case [{"name": name, "id": own}], [HumanMessage(content=str(words))] if name in delegations:
-            return [tool_call(name=name, args={"request": words}, id=own)]
+    match calls, conversation:
+        case [{"name": name, "id": own}], [HumanMessage(content=str(text))] if name in delegations:
+            return [tool_call(name=name, args={"request": text}, id=own)]
     return calls
 
 

@@ -28,11 +28,11 @@ class ModelQuestions(AgentMiddleware[Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Call the model until its answer is no question. Question and reply become part of the conversation."""
-        said: list[AnyMessage] = []
+        exchanged: list[AnyMessage] = []
         while True:
-            response = await handler(request.override(messages=[*request.messages, *said]))
+            response = await handler(request.override(messages=[*request.messages, *exchanged]))
             last = response.result[-1]
             if not isinstance(last, AIMessage) or not asks_user(last):
-                return replace(response, result=[*said, *response.result])
+                return replace(response, result=[*exchanged, *response.result])
             reply = Reply.of(interrupt(Question(message_text(last)).value()))
-            said += [last, HumanMessage(reply.text)]
+            exchanged += [last, HumanMessage(reply.text)]

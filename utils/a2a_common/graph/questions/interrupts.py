@@ -1,7 +1,7 @@
 """Converts a remote agent's question to an interrupt, and the user's answer to its resume value. Pure.
 
 The question is the value of a LangGraph interrupt; the answer is the value with which the graph is resumed: the user's
-words, or `{"text": …, "data": […]}` if there are structured parts, with `parts` if these have metadata, because an
+text, or `{"text": …, "data": […]}` if there are structured parts, with `parts` if these have metadata, because an
 agent that asked with data may recognise the answer only by it.
 """
 
@@ -92,5 +92,5 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> Question:
 
 def origin_of(agent: str, claimed: str) -> str:
     """Origin of a question: our own name for the agent, then the agent for which it claims to ask."""
-    said = one_line(claimed, _LONGEST_CLAIM)
-    return agent if said in ("", agent) else f"{agent} > {said}"
+    name = one_line(claimed, _LONGEST_CLAIM)
+    return agent if name in ("", agent) else f"{agent} > {name}"

@@ -203,8 +203,8 @@ class AgentTool:
     @property
     def _marks(self) -> dict[str, bool]:
         """What its `metadata` records about repeated calls."""
-        said = {READ_ONLY: self.read_only, CHANGES: bool(self.approval)}
-        return {mark: True for mark, holds in said.items() if holds}
+        marks = {READ_ONLY: self.read_only, CHANGES: bool(self.approval)}
+        return {mark: True for mark, holds in marks.items() if holds}
 
 
 @overload

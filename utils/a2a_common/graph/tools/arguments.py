@@ -69,8 +69,8 @@ def _reason(detail: Any) -> str:
         case "missing":
             return f"{name} is missing"
         case _:
-            said = str(detail["msg"]).removeprefix("Value error, ")
-            return f"{name}: {said[:_LONGEST_REASON].rstrip('.')}"
+            reason = str(detail["msg"]).removeprefix("Value error, ")
+            return f"{name}: {reason[:_LONGEST_REASON].rstrip('.')}"
 
 
 def _title(schema: Any) -> str:

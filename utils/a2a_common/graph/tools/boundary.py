@@ -136,9 +136,9 @@ class ToolBoundary(AgentMiddleware):
                     result = _problem_message(error, call_id, name)
                 result = await _recorded(_of_the_call(result, request), events, recorder, request)
                 seen.status = _status(result, call_id)
-                said = _message_of(result, call_id)
-                cut = said is not None and full_output_of(said) is not None
-                shown = shown_result(message_text(said)) if said is not None else None
+                message = _message_of(result, call_id)
+                cut = message is not None and full_output_of(message) is not None
+                shown = shown_result(message_text(message)) if message is not None else None
             finally:
                 seconds = time.monotonic() - started
                 write(ToolFinished(call_id, name, seen.status, seconds, truncated=cut, result=shown))
@@ -242,8 +242,8 @@ def _message_of(result: ToolMessage | Command[Any], call_id: str) -> ToolMessage
 
 
 def _status(result: ToolMessage | Command[Any], call_id: str) -> ToolStatus:
-    said = _message_of(result, call_id)
-    failed = said is not None and said.status == "error"
+    message = _message_of(result, call_id)
+    failed = message is not None and message.status == "error"
     return ToolStatus.ERROR if failed else ToolStatus.OK
 
 
@@ -271,10 +271,10 @@ def _kind(cause: BaseException | None) -> str:
 
 
 def _sentence(error: PlatformError, tool: str) -> str:
-    said = of_whole_characters(error.message)
-    if not said.strip():
+    text = of_whole_characters(error.message)
+    if not text.strip():
         return NO_REASON.format(tool=tool)
-    return said if len(said) <= LONGEST_SENTENCE else said[: LONGEST_SENTENCE - 1] + "…"
+    return text if len(text) <= LONGEST_SENTENCE else text[: LONGEST_SENTENCE - 1] + "…"
 
 
 def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:

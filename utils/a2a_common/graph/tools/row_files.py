@@ -47,8 +47,8 @@ class RowFiles(AgentMiddleware[Any, Any]):
 
 
 def _wants_csv(asked: AgentRequest) -> bool:
-    said = asked.delegation.original_request if asked.delegation is not None else ""
-    return wants_csv(asked.text) or wants_csv(said)
+    original = asked.delegation.original_request if asked.delegation is not None else ""
+    return wants_csv(asked.text) or wants_csv(original)
 
 
 def _name(kind: str) -> str:

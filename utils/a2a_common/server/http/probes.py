@@ -25,7 +25,7 @@ _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
-    """Alive: the event loop answers. Ready: `readiness` says so, else 503 with the reason."""
+    """Routes for liveness, which the event loop answers, and for readiness: 503 with the reason unless `readiness` reports ready."""
 
     async def healthz(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})

@@ -3,7 +3,7 @@
 The protocol has `bytes file_with_bytes`: the file itself, which JSON writes as base64. Python's SDK puts base64 into that field,
 so that its JSON holds base64 of base64, and reads answers in the same way; so does its server, whose conversions stand behind
 this. The content does not show which of the two was meant: `abcd` is a file of four bytes, and base64 of three. So the client decides.
-A file that is not base64 is never of the second kind, and neither are the others of its message, whoever sent it.
+A file that is not base64 is never of the second kind, and neither are the others of its message, whichever client sent it.
 """
 
 from __future__ import annotations
