@@ -76,7 +76,7 @@ class Access:
         return self._held.of(reference_of(task_id))
 
     def drop(self, task_id: str, found: Found | None) -> None:
-        """Forget what a turn was given that has ended."""
+        """Drop the tokens of a turn that has ended."""
         self._held.drop(reference_of(task_id), found)
 
     def _made(

@@ -211,7 +211,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             await self._delegation.forget(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
-        """Delete what is kept of a conversation here; `delete_below` has it deleted at the sub-agents."""
+        """Delete the stored data of a conversation here; `delete_below` deletes it at the sub-agents."""
         await super().delete_conversation(thread_id, task_ids)
         if self._memory is not None:  # last, so that nothing more is learnt from the conversation
             await self._memory.forget_conversation(thread_id)
@@ -236,7 +236,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         return with_introductions(replace(options, extensions=extensions), self._registry.agents)
 
     def system_prompt(self) -> str:
-        """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""
+        """The instruction, with the names of the agents that are known now; the abilities of each are described at its tool."""
         names = ", ".join(agent.name for agent in self._registry.known)
         prompt = _PROMPT.replace("{role}", self.role)
         return prompt.replace("{agents}", names or "none at the moment")
@@ -271,17 +271,17 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         return composed(
             (
-                # model: a sub-agent's answer to all of the request is the answer, and no model is asked
+                # model: a sub-agent's answer to the complete request is the answer, without a model call
                 PassedAnswer(),
                 # model: marks the results that the user has read already, beside a question of another agent
                 EarlyAnswers(),
                 # model: where all remedies failed, the results are summarised with a small prompt
                 SynthesisFallback(self._settings.synthesis_turns),
-                # model: of many sub-agents those are offered that fit the conversation
+                # model: of many sub-agents, those that fit the conversation are offered
                 AgentSelector(self._settings.shown),
                 # model: the delegations of its answer become steps of the plan
                 PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
-                # tool: what a delegation returned is kept, to be referred to
+                # tool: the result of a delegation is kept, so that later requests can refer to it
                 NodeOutputsMiddleware(),
             )
         )
@@ -387,6 +387,6 @@ class PlatformEngineer(BaseLangGraphAgent):
         return not await is_other_subject(question, text, data, model)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what is open at sub-agents for a task that ends."""
+        """Cancel the open sub-tasks of a task that ends."""
         if self._abandoned is not None:
             await self._abandoned.end(task_id)

@@ -194,7 +194,7 @@ class Delegation:
     async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
         """Send the request, relay each question to the user, return the final artifact.
 
-        The graph runs this again from its start after each question: what an earlier run sent is in
+        The graph runs this again from its start after each question: the messages of an earlier run are in
         the table of delegations, and the answers that it got come out of `interrupt` in the same order.
         """
         messages = runtime.state["messages"]

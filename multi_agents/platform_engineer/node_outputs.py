@@ -31,7 +31,7 @@ LONGEST_QUOTE = 50_000
 _REFERENCE = re.compile(r"\{result:([a-z0-9-]+)\.([0-9]{1,6})(\.data)?\}")
 
 NOTHING_QUOTED = "The result that this request refers to does not exist."
-"""What is sent where a request consists of unknown references alone."""
+"""The text that is sent if a request consists of unknown references only."""
 
 HOW_TO_QUOTE = (
     "To pass on an earlier result without writing it out, put {result:AGENT.N} in the request: it is replaced by the whole "
@@ -111,7 +111,7 @@ async def quoted(
     """The request with each reference replaced.
 
     Args:
-        request: What the model wrote.
+        request: The request as the model wrote it.
         outputs: The results so far.
         whole: Reads the full text of a handle; `None` if it is gone.
     """

@@ -117,6 +117,6 @@ def _without_end(text: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The stems of what a request is about, without the name of its topic, which all candidates share."""
+    """The stems of a request's subject, without the name of its topic, which all candidates share."""
     found = map(stem, re.findall(r"[^\W_]{3,}|\d+", _NAME.sub(" ", text.lower())))
     return {word for word in found if word not in _FRAMING and not joins(word)}

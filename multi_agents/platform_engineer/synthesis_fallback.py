@@ -38,7 +38,7 @@ _WHATEVER_ITS_SIZE = (AuthFailed, ModelUnavailable, RateLimited)
 class SynthesisFallback(AgentMiddleware[Any, Any]):
     """Answers from the results if the conversation cannot be answered: with a small prompt, otherwise without a model.
 
-    It stands outside of the recovery of model calls: what comes here is past every other remedy.
+    It is outside of the recovery of model calls: an error that arrives here has passed every other remedy.
 
     Args:
         turns: How many earlier turns the small prompt contains.

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from utils.persistence.tool_record import ToolRecord
 
 
-CLEARED = "Forgotten. The conversation begins anew."  # what an agent says when it was asked to forget
+CLEARED = "Forgotten. The conversation begins anew."  # the answer to a request to forget
 
 
 class BaseLangGraphAgent(ABC):
@@ -110,12 +110,14 @@ class BaseLangGraphAgent(ABC):
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
-        self.message_answers: Sequence[MessageAnswers] = ()  # to messages of its own extensions: no task
-        self.preparation: Preparation | None = None  # by the one who sent a message, before its turn begins
+        self.message_answers: Sequence[
+            MessageAnswers
+        ] = ()  # answers messages of its own extensions, without a task
+        self.preparation: Preparation | None = None  # prepares the turn of a message, before it begins
         self._threads: KeyedLocks[str] = KeyedLocks()
 
     def system_prompt(self) -> str:
-        """The instruction that stands before every conversation; made of name and description by default."""
+        """The instruction before every conversation; derived from name and description by default."""
         return default_prompt(self.name, self.description)
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
@@ -244,7 +246,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def offered_skills(self) -> tuple[Skill, ...]:
-        """What the card offers now: the agent's skills, and the tools of the MCP servers that were reached."""
+        """The skills on the card now: the agent's own, and the tools of the MCP servers that were reached."""
         from utils.a2a_common.graph.tools.mcp_skills import skills_of
 
         own = self.skills or self._tool_skills
@@ -273,7 +275,7 @@ class BaseLangGraphAgent(ABC):
         """Work on one request and yield its events as they happen.
 
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed` or `InputRequired`; an
-        error that ends the turn is raised. However it ends, the stored conversation is one that the next turn can go on with.
+        error that ends the turn is raised. However it ends, the next turn can continue the stored conversation.
         """
         async with self._threads.of(request.thread_id), aclosing(self._run(request)) as events:
             async for event in events:
@@ -299,7 +301,7 @@ class BaseLangGraphAgent(ABC):
                 yield event
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
-        """Fetch the message's files, make room for it, run the graph, and begin what is done after the answer."""
+        """Fetch the message's files, make room for it, run the graph, and begin the work after the answer."""
         from utils.a2a_common.graph.run.graph_run import GraphRun
         from utils.a2a_common.graph.run.user_message import user_content, with_files
 
@@ -387,11 +389,11 @@ class BaseLangGraphAgent(ABC):
 
     @classmethod
     def personal(cls, tenant: str, person: str) -> Sequence[Personal]:  # noqa: ARG003 - for those that keep any
-        """What is kept of a person (issuer and subject) beside conversations, for the command `erase`."""
+        """Stored data of a person (issuer and subject) besides conversations, for the command `erase`."""
         return ()
 
     def _notice(self, state: StateSnapshot, request: AgentRequest) -> str:
-        """What a person reads once, with the first answer; another agent does not need it."""
+        """The notice that a user gets once, with the first answer; another agent does not need it."""
         if not self.runtime.notice or request.delegation is not None:
             return ""
         earlier = [each for each in state.values.get("messages", ())[:1] if each.id != request.turn_id]

@@ -66,7 +66,7 @@ class Remembering:
     """The work around turns, for one agent.
 
     Args:
-        memory: What is remembered.
+        memory: The long-term memory.
         runtime: The agent's settings and model.
         summariser: Writes what a conversation was about; an extract without it.
     """
@@ -102,7 +102,7 @@ class Remembering:
             request: The turn.
             built: The agent's graph.
             config: Names the conversation's thread.
-            after: Notes what it cost.
+            after: Records the usage.
         """
         owner = owner_of_request(request)
         if owner is None or not self._memory.settings.on or len(self._tasks) >= AT_ONCE:
@@ -112,7 +112,7 @@ class Remembering:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop what is under way."""
+        """Stop the running work."""
         await end_tasks(list(self._tasks))
 
     async def _guarded(
@@ -126,7 +126,7 @@ class Remembering:
                     await self._message(owner, request)
                     await self._conversation(owner, request.thread_id, await conversation.messages())
                 finally:
-                    if not await conversation.messages():  # it was deleted meanwhile, and this came after
+                    if not await conversation.messages():  # it was deleted before this was stored
                         await self._memory.forget_conversation(request.thread_id)
             if used.total:
                 await after.report(conversation.built, conversation.config, MEMORY, used.total)

@@ -38,7 +38,7 @@ class _Run(NamedTuple):
 
 
 class StreamingAgent(Protocol):
-    """What the executor needs of an agent."""
+    """The interface of an agent for the executor."""
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class StreamingAgent(Protocol):
         """Work on one request; the last event ends the turn."""
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what is open at other agents for a task that ends."""
+        """Cancel the open tasks at other agents for a task that ends."""
 
     async def forget_calls(self, task_id: str) -> None:
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed."""

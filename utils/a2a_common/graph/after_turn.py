@@ -98,7 +98,7 @@ class AfterTurn:
             self._start(self._make_room, thread)
 
     async def close(self) -> None:
-        """Stop what is under way."""
+        """Stop the running work."""
         await end_tasks(list(self._tasks))
 
     def _start(self, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -178,7 +178,7 @@ class AfterTurn:
                 await built.update(config, update)
 
     async def forget(self, thread: str) -> None:
-        """Delete the stored texts of a conversation, and drop what was made for it.
+        """Delete the stored texts of a conversation, and drop its cached objects.
 
         Raises:
             StorageError: The texts cannot be deleted.

@@ -87,7 +87,7 @@ def middleware_stack(
 
 
 def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddleware[Any, Any], ...]:
-    """What stands around the agent's own, from the outside in."""
+    """The middleware around the agent's own, from the outside in."""
     from utils.a2a_common.graph.model.delegated_task import DelegatedTask
     from utils.a2a_common.graph.model.results_fallback import ResultsFallback
     from utils.a2a_common.graph.model.turn_limits import ModelCallLimit
@@ -117,7 +117,7 @@ def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddlewar
 
 
 def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentMiddleware[Any, Any], ...]:
-    """What stands inside the agent's own, from the outside in."""
+    """The middleware inside the agent's own, from the outside in."""
     from utils.a2a_common.graph.model.call import ModelCall
     from utils.a2a_common.graph.model.prompt_cache import PromptCache
     from utils.a2a_common.graph.model.unfilled_forms import UnfilledForms

@@ -61,7 +61,7 @@ def _changed(values: Mapping[str, Any], edit: list[str]) -> dict[str, Any]:
 
 
 def _edit(known: Sequence[str], asked: RulesRequest, values: Mapping[str, Any]) -> list[str] | None:
-    """The change to store: what is done, the rule, and the message that it comes after."""
+    """The change to store: the action, the rule, and the message after which it applies."""
     messages = with_ids(accepted_messages(values))
     after = str(messages[-1].id) if messages else ""
     if asked.add:

@@ -26,7 +26,7 @@ OTHER_TENANT = "The credentials are for another tenant."
 OTHER_TASK = "The credentials are for another task."
 
 BUSY_SECONDS = 2.0
-"""When a caller with too many open requests shall come again."""
+"""Seconds after which a caller with too many open requests may retry."""
 
 _MINUTE = 60.0
 _MOST_CALLERS = 10_000
@@ -102,7 +102,7 @@ def _task_of(params: Any) -> str:
 
 @dataclass(slots=True)
 class _Caller:
-    """One caller: what is left of its requests, as of when, and how many are open."""
+    """One caller: its remaining requests, the time of that count, and how many are open."""
 
     left: float
     seen: float

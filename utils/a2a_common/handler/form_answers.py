@@ -50,6 +50,6 @@ def _complaint(form: Mapping[str, Any], parts: Sequence[Part], *, worded: bool) 
 
 
 def _fills_fields(part: Part) -> bool:
-    """Whether a part is data that is no message of an extension."""
+    """Whether a part is data that does not belong to an extension."""
     fields = part.data.struct_value.fields
     return part.HasField("data") and not any(name.startswith(_OF_EXTENSION) for name in fields)

@@ -1,4 +1,4 @@
-"""What the request handler of one agent works with."""
+"""The parts of one agent's request handler."""
 
 from __future__ import annotations
 

@@ -40,10 +40,10 @@ from utils.messages.approval import code_of, without_code
 log = structlog.get_logger(__name__)
 
 _NEWEST = 20
-"""Tasks of a conversation that are looked at, newest status first."""
+"""Tasks of a conversation that are searched, newest status first."""
 
 _LOOKS = 5
-"""Most looks at what waits, where that changes each time while the message is judged."""
+"""Most looks at the waiting tasks, if they change each time while the message is judged."""
 
 _NAMESPACE = UUID("0e9b5a52-3f0b-4f2c-8d64-0b9e5f3c2a71")
 
@@ -125,7 +125,7 @@ class PendingInputRouter:
         return answered
 
     async def _leave(self, task: Task, call: ServerCallContext) -> None:
-        """Cancel a task that waits for something else than what came."""
+        """Cancel a task that waits for another message."""
         owner = owner_of(call)
         try:
             await self._engine.cancel(task.id, owner, call, asked=task)
@@ -184,6 +184,6 @@ def failed_retryably(task: Task) -> bool:
 
 
 def _content(message: Message) -> list[bytes]:
-    """The parts without what a delegating agent adds, which holds the time left and so is never the same."""
+    """The parts without the context of a delegating agent, which contains the time left and so always differs."""
     parts = [part for part in message.parts if SCOPE_EXTENSION not in part.data.struct_value.fields]
     return [part.SerializeToString(deterministic=True) for part in parts]

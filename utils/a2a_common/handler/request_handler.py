@@ -194,7 +194,9 @@ class PlatformRequestHandler(RequestHandler):
             if resumed is not None:
                 resumed.ClearField("artifacts")  # up to 3 MB, which the caller has received before
                 join_history(resumed, turn.request.message)
-            trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
+            trusted = (
+                admitted.trusted and not call.user.is_authenticated
+            )  # otherwise the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted, resumed=resumed)
 
     async def _again(

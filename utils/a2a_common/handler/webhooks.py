@@ -130,7 +130,7 @@ class Webhooks:
         owner = owner_of(call)
         name = normalize_push_notification_config(task_id, given).id
         if name in {each.id for each in self._configs.of_task(task_id, owner)}:
-            self._pushes.follow(task_id, owner, after=after)  # who stored it may be gone
+            self._pushes.follow(task_id, owner, after=after)  # the client that stored it may be gone
         else:
             await self.check(configuration, task_id, call)
             await self.store(configuration, task_id, call, after=after)

@@ -1,8 +1,8 @@
 """The form of a task's question, and what the form approves. Pure.
 
 The form is part of the question whatever its client accepts, since it decides who may answer and how. Where the client takes JSON
-it is a part of the message; else it stands in the message's metadata, under the question extension, where no client is shown
-what it does not read.
+it is a part of the message; otherwise it is in the message's metadata, under the question extension, which such clients
+ignore.
 """
 
 from __future__ import annotations

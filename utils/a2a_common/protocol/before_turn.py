@@ -1,4 +1,4 @@
-"""What an agent is asked about a message before a turn begins: whether its extensions answer it, and what must be done first."""
+"""The hooks of an agent for a message before its turn begins: whether its extensions answer it, and what must be done first."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Kept:
     """An agent that still has data of a conversation that was deleted.
 
     Attributes:
-        agent: Its name; with the names of those before it where it stands behind others.
+        agent: Its name; preceded by the names of the agents in front of it, if any.
         reason: Why.
     """
 

@@ -37,7 +37,7 @@ def hop(agent: str, url: str, request: str) -> Hop:
 
 
 def refusal(trail: Sequence[Hop], following: Hop) -> str:
-    """Why the chain must not go on with `following`, as the delegating model reads it; empty where it may."""
+    """Why the chain must not continue with `following`, as the delegating model reads it; empty if it may."""
     if any(each.digest == following.digest for each in trail):
         return (
             f"The {following.agent} agent was not asked: it handed on this very request itself, so that it would come "

@@ -1,4 +1,4 @@
-"""`DelegationContext`: what a delegating agent sends with a sub-task besides the request itself.
+"""`DelegationContext`: the context that a delegating agent sends with a sub-task.
 
 It never contains the parent's messages: no prompts, tool calls or tool results. It is a data part of the A2A message,
 under the URI of the scope extension. What arrives is untrusted: it is parsed leniently and its lengths are capped.
@@ -33,8 +33,8 @@ class PreviousResult:
     """What an agent returned earlier in the conversation.
 
     Attributes:
-        task: What it was asked.
-        result: What it answered, cut to 3,000 characters.
+        task: The request to it.
+        result: Its answer, cut to 3,000 characters.
         timestamp: Seconds since 1970 at which it answered; 0 where that is not known.
         agent: Who answered.
     """
@@ -65,7 +65,7 @@ class DelegationContext:
     """The scoped context of one delegated sub-task.
 
     Attributes:
-        original_request: What the user asked the parent.
+        original_request: The user's request to the parent.
         subtask_index: Position of this sub-task, from 1.
         total_subtasks: How many the parent delegated together.
         parent_task_id: `reference_of` the parent's task: identifies a task without giving access to it.

@@ -44,7 +44,7 @@ def exchange_of(value: object) -> ExchangeFor | None:
 
 
 def parse_exchange(value: str) -> dict[str, ExchangeFor]:
-    """What is asked for each agent, of `name=audience scope …` pairs separated by commas.
+    """The request for each agent, from `name=audience scope …` pairs separated by commas.
 
     Raises:
         SettingsError: A pair is malformed, or a name comes twice.

@@ -61,7 +61,7 @@ ACTIVITY_PLAN = f"{ACTIVITY_EXTENSION}/plan"
 """Key of the plan in metadata: a payload of the activity extension that later activity does not overwrite."""
 
 CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")
-"""What a model request holds, in the order in which it is sent and shown."""
+"""The parts of a model request, in the order in which they are sent and shown."""
 
 MOST_SUGGESTED = 3
 """Suggestions that are taken from an agent, however many it sends."""

@@ -1,4 +1,4 @@
-"""Media types: what an agent takes in a message, what a client accepts of an answer, and which parts match them. Pure.
+"""Media types: those that an agent accepts in a message, those that a client accepts in an answer, and which parts match them. Pure.
 
 Names may be patterns (`*/*`, `text/*`); parameters do not count; the bare `text` of protocol 0.3 means any text. A client
 that names no `acceptedOutputModes` takes everything.
@@ -25,7 +25,7 @@ INPUT_MODES = (PLAIN, MARKDOWN, JSON)
 
 _EXTENSIONS = (SCOPE_EXTENSION, CONTEXT_EXTENSION)
 OUTPUT_MODES = (MARKDOWN, PLAIN)
-"""What an answer of our agents may be. Plans and forms come beside it, where JSON is accepted."""
+"""Types of our agents' answers. Plans and forms are sent in addition where JSON is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def check_output_modes(params: SendMessageRequest, card: AgentCard) -> None:
     """Refuse a client that accepts nothing of what the agent's card offers.
 
     Raises:
-        ContentTypeNotSupportedError: Names what is offered.
+        ContentTypeNotSupportedError: Names the offered types.
     """
     from a2a.utils.errors import ContentTypeNotSupportedError
 
@@ -89,7 +89,7 @@ def check_content(message: Message, modes: Sequence[str], *, reads_files: bool) 
         reads_files: Whether the agent reads parts that are neither text nor JSON objects.
 
     Raises:
-        ContentTypeNotSupportedError: Names the part, and what is taken.
+        ContentTypeNotSupportedError: Names the part, and the accepted types.
     """
     from a2a.utils.errors import ContentTypeNotSupportedError
 

@@ -41,7 +41,7 @@ class AgentRequest:
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
         approves: Digest of what the question that the message answers asked to approve, as the server checked it: nothing else is
-            approved by the answer. Empty for a question that asked for none; `None` where no server stands before the agent.
+            approved by the answer. Empty for a question that asked for none; `None` where the agent is called without a server.
         recovered: Whether the turn continues after its process died: what it had done so far is in the stores.
         judged: Whether that was decided by the content of the message, which does not name the task.
         repeats: Whether the message has the same text as the request that its task began with.

@@ -125,7 +125,7 @@ _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
 
 
 def retry_later(error: RetryLater | StorageAway) -> RetryLaterError:
-    """The protocol's error for what passes by itself, counted, and noted for the response that is being made."""
+    """The protocol's error for a temporary condition, counted, and noted for the current response."""
     kind = StorageAwayError if isinstance(error, StorageAway) else _KINDS.get(type(error), DrainingError)
     count(catalogue.REFUSALS, reason=_NAMES[kind][1].lower())
     return _note(kind(error.message, max(1, math.ceil(error.retry_after))))

@@ -8,7 +8,7 @@ MOST_CHARACTERS = 500
 """Each result is kept in the task's log, so that its length is what a call adds to a task; a screen holds about this much."""
 
 _READ = 20_000
-"""Characters that are searched for secrets: what is hidden before the part that is shown may be long."""
+"""Characters that are searched for secrets: redacted text before the shown part may be long."""
 
 _LONGEST = 8_000
 """Characters of the longest secret that may be cut there; JSON without blanks is one word, of which the beginning is shown."""

@@ -88,7 +88,7 @@ class SubTasks:
 
     Attributes:
         children: One mapping for each: `call_id`, `agent`, `task_id`, `state`, `request`, `seconds`, `tokens`, `children`.
-        parent_task_id: What the agent that delegated the task calls its own; empty for a user's task.
+        parent_task_id: The delegating agent's reference to its own task; empty for a user's task.
         seconds: How long the task was worked on, where that is known.
     """
 

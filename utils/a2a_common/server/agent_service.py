@@ -1,4 +1,4 @@
-"""`AgentService`: what the server needs of an agent."""
+"""`AgentService`: the parts of an agent that its server needs."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def push_configs(runtime: AgentRuntime) -> PushConfigs:
 
 
 def deletion_plan(agent: BaseLangGraphAgent) -> DeletionPlan:
-    """How the agent deletes conversations, and when by itself."""
+    """How the agent deletes conversations, and when it does so automatically."""
     from utils.a2a_common.execution.request_parser import stored_thread_id
     from utils.a2a_common.server.deletion import DeletionPlan
 

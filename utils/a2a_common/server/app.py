@@ -43,7 +43,7 @@ from utils.settings import ServerSettings
 log = structlog.get_logger(__name__)
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
+"""The paths of the card: that of protocol 1.0 and 0.3, and that of 0.2, which some clients still use."""
 
 STOPPING = "The agent is stopping."
 """The detail of `/readyz` after the process has received the signal to stop."""

@@ -31,13 +31,13 @@ KNOWN_TURNS_MB = 16
 
 @dataclass(frozen=True)
 class Parts:
-    """What an application serves, and what has to be started and stopped with it.
+    """The request handler of an application, and the parts that are started and stopped with it.
 
     Attributes:
         handler: Answers the operations of the protocol.
         engine: Runs the turns.
         push: Sends the events of tasks to webhooks.
-        room: Knows what is left of the disk.
+        room: The free space of the disk.
     """
 
     handler: RequestHandler

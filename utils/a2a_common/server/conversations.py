@@ -52,7 +52,7 @@ NOT_BELOW = (
 )
 
 REST_SECONDS = 5.0
-"""How long the end of a turn is waited for, which comes after the last event of its task."""
+"""Longest wait for the end of a turn, which comes after the last event of its task."""
 
 LOOK_SECONDS = 0.05
 

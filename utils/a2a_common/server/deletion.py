@@ -65,7 +65,7 @@ class Deletion:
     """Deletes conversations that are at rest. Tasks go last: while they are there, an interrupted deletion is repeated.
 
     Args:
-        plan: What is deleted.
+        plan: The rules of deletion.
         tasks: The task log.
         push_configs: The webhooks of tasks.
     """

@@ -32,7 +32,7 @@ FEW = 8
 
 
 def fullest(sizes: Mapping[str, int], limits: Mapping[str, int]) -> str | None:
-    """The kind that is furthest above its limit; `None` where none is."""
+    """The kind that is furthest above its limit; `None` if none is."""
     over = {kind: sizes.get(kind, 0) / limit for kind, limit in limits.items() if sizes.get(kind, 0) > limit}
     return max(over, key=over.__getitem__, default=None)
 
@@ -41,7 +41,7 @@ def how_many(size: int, limit: int, conversations: int, *, deleted: int = 0, fre
     """How many conversations to delete next.
 
     One of them counts as large as the average of all, or of the last batch where those were larger. What the last batch
-    freed is a lower bound alone: others write meanwhile.
+    freed is only a lower bound: others write meanwhile.
 
     Args:
         size: Bytes of the kind there is too much of.
@@ -65,7 +65,7 @@ class Retention:
     """Deletes expired conversations from time to time.
 
     Args:
-        plan: What is deleted, and when.
+        plan: The rules of deletion.
         tasks: The task log.
         push_configs: The webhooks of tasks.
         engine: Runs the turns, whose conversations are left alone.
@@ -129,7 +129,7 @@ class Retention:
             return
         before = round((now - self._plan.days * DAY) * 1e9)
         while await due.delete(before, BATCH) is not None:
-            """What is in use, or fails, comes again with a later look."""
+            """Conversations in use, and failed ones, are tried again at a later look."""
 
     async def _make_room(self, due: _Due) -> None:
         """Delete the oldest ended conversations until no kind is above its limit."""

@@ -44,7 +44,7 @@ CANCEL_SECONDS = 5.0
 
 
 class Abandoned:
-    """The delegations of tasks that have ended. They stand in the store until their agents have answered.
+    """The delegations of tasks that have ended. They stay in the store until their agents have answered.
 
     Args:
         delegations: The store, which outlives the process.
@@ -91,7 +91,7 @@ class Abandoned:
             await self._delegations.remove(record.id)
 
     async def _cancel(self, record: DelegationRecord) -> bool:
-        """Cancel the task of what was sent last; whether its agent answered, or is configured no more."""
+        """Cancel the task of the last message; return whether its agent answered, or is no longer configured."""
         if record.agent not in {agent.name for agent in self._registry.agents}:
             return True
         message_id = message_id_of(record, max(0, record.sent - 1))

@@ -1,4 +1,4 @@
-"""What is reported of a delegation while it runs: no faster than a person can read it, and a sign of life in silence."""
+"""Progress reports of a running delegation: no faster than a person can read, and a heartbeat during silence."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def heartbeat(
 
 
 class ProgressGate:
-    """Passes on what is reported of one delegation, and leaves out progress that comes faster than a person can read.
+    """Passes on the reports of one delegation, and drops progress that comes faster than a person can read.
 
     Args:
         report: Called with what passes.

@@ -78,7 +78,7 @@ log = structlog.get_logger(__name__)
 _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
-"""A delegation has a deadline of its own, and an agent may work for long without a word."""
+"""A delegation has a deadline of its own, and an agent may work silently for long."""
 
 OnTask = Callable[[str], Awaitable[None]]
 
@@ -149,7 +149,7 @@ class RemoteAgent:
                 await self._follow(call, task, ProgressGate(noted), on_task)
             check_approval_length(task, self._name)
             finished = True
-        except asyncio.CancelledError:  # whether the remote task shall end too depends on why the turn stops
+        except asyncio.CancelledError:  # whether the remote task has to end too depends on why the turn stops
             stopped = True
             raise
         except TimeoutError as error:
@@ -245,12 +245,12 @@ class RemoteAgent:
 
 
 def _left_in(task: TaskView, *, finished: bool) -> DelegationState:
-    """The state that a task counts as having, which is followed no more."""
+    """The state to report for a task that is no longer followed."""
     return DelegationState.FAILED if not finished and task.open else task.state
 
 
 def _may_go_on(call: RemoteCall, task: TaskView, error: PeerError | ProtocolViolation) -> bool:
-    """Whether a task of the message may be worked on, although it is followed no more."""
+    """Whether a task of the message may be worked on, although it is no longer followed."""
     known = bool(task.task_id) or call.maybe_sent
     return known or not (isinstance(error, PeerError) and never_taken(error))
 

@@ -161,7 +161,7 @@ class ClientPool:
             failure = SubAgentUnavailable(
                 SUB_AGENT_NO_ADDRESS.format(agent=name, why=unusable(card) or OTHER_VERSION)
             )
-            failure.retryable = False  # until its card is another one
+            failure.retryable = False  # until its card changes
             raise failure from error
         pooled = _Pooled(version, connection, http)
         self._open.add(pooled)

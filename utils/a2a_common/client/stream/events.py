@@ -91,7 +91,7 @@ class ActivityReported:
 
 @dataclass(frozen=True, slots=True)
 class AgentAway:
-    """The agent takes no request now, or cannot be reached while its task is open. It is tried again.
+    """The agent accepts no request now, or cannot be reached while its task is open. The client retries.
 
     Attributes:
         seconds: How long is waited before the next try.

@@ -88,7 +88,7 @@ async def follow_message(
 
     Args:
         connection: Reaches the agent.
-        message: What is sent.
+        message: The message to send.
         maybe_sent: Whether it may have been sent before, as by a process that ended: then it is looked for first.
         known_task: The task that it is known to have begun then; it is followed, and nothing is sent.
         patience: How long the agent is waited for.
@@ -219,7 +219,7 @@ class _Following:
         )
 
     async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
-        """The task as it stands and what follows."""
+        """The current task and its later events."""
         if not self._task_id:
             raise OutcomeUnclear(NoProgress(_NOTHING_SAID))
         silence = Silence(self._patience, self._clock)
@@ -359,7 +359,7 @@ class _Following:
         return self._noted(look.events)
 
     async def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
-        """The task as it stands, after each wait for an agent that cannot be reached.
+        """The current task, after each wait for an agent that cannot be reached.
 
         Raises:
             UnusableAnswer: The task does not hold what could not be read of its stream.

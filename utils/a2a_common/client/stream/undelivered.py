@@ -26,7 +26,7 @@ def not_delivered(agent: str, answer: RemoteCall, failure: SubAgentUnavailable) 
 
     Args:
         agent: Our name for the agent.
-        answer: What was to be sent.
+        answer: The message to send.
         failure: Why it was not.
     """
     return (

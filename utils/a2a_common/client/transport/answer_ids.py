@@ -1,6 +1,6 @@
 """Each JSON-RPC answer of an agent is held to the id of its request: the SDK's client takes one with any id.
 
-An answer to something else, as from a proxy that mixes up two callers, must not be taken for what was asked. HTTP+JSON has no ids.
+A response to another request, as from a proxy that mixes up two callers, must not be accepted. HTTP+JSON has no ids.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AnswerIds:
     """Holds the answers of one agent to the ids of its requests.
 
     Attributes:
-        agent: What the agent is called in the sentence.
+        agent: The name of the agent in the error message.
     """
 
     agent: str
@@ -43,7 +43,7 @@ class AnswerIds:
             return
         assert isinstance(response.stream, httpx.AsyncByteStream)
         streams = sse.MEDIA_TYPE in response.headers.get("content-type", "")
-        response.encoding = "utf-8"  # in another one it would be read here in another way than by the client
+        response.encoding = "utf-8"  # another charset would be decoded differently here and by the client
         response.stream = _Matched(response.stream, asked, self, streams=streams)
 
     def check(self, answer: bytes, asked: bytes, *, event: bool) -> None:

@@ -97,9 +97,9 @@ def http_client(
 
     Args:
         url: Where the agent is.
-        limits: What is taken from it at most; what is taken from any server when omitted.
-        credentials: What proves to it who asks.
-        tls: From `client_context`; what the machine trusts, and no certificate, when omitted.
+        limits: The limits of its responses; those for any server when omitted.
+        credentials: The credentials of its callers.
+        tls: From `client_context`; when omitted, the machine's authorities and no client certificate.
         own: Whether the agent is ours.
     """
     import httpx
@@ -125,7 +125,7 @@ def http_client(
         ),
         **_past_proxies(url),
     )
-    # after the hook of the bound, by which the body is unpacked
+    # after the hook of the size limit, which decompresses the body
     http.event_hooks["response"].append(AnswerIds(limits.agent if limits else url).match)
     return http
 
@@ -147,7 +147,7 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
         ConnectionLost: Nothing answers there.
         CertificateRefused: One side does not trust the certificate of the other. An agent that ends the connection in
             place of an answer over https counts as such: with TLS 1.3 the alert about our certificate is often lost with it.
-        NoCard: What answers is no A2A agent.
+        NoCard: The server is not an A2A agent.
     """
     from a2a.client import A2ACardResolver
 
@@ -165,7 +165,7 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     except UnusableAnswer as error:
         status = getattr(error.__cause__, "status_code", None)
         raise NoCard(error.reason, status) from error
-    except ValueError as error:  # such as a body in no encoding
+    except ValueError as error:  # such as a body that cannot be decoded
         raise NoCard(type(error).__name__, None) from error
 
 
@@ -214,10 +214,10 @@ class Connection:
     """Calls to one agent.
 
     Attributes:
-        name: What the agent is called in sentences.
+        name: The name of the agent in error messages.
         card: Its card.
         client: The SDK's client.
-        http: What it sends with.
+        http: The HTTP client.
     """
 
     name: str
@@ -251,7 +251,7 @@ class Connection:
 
     @property
     def knows_repeated(self) -> bool:
-        """Whether its card declares that a message which comes again is known by its id, and not carried out twice."""
+        """Whether its card declares that a repeated message is recognised by its id, and not carried out twice."""
         return self.knows_senders
 
     @property
@@ -286,7 +286,7 @@ class Connection:
                 yield response
 
     async def get_task(self, task_id: str) -> Task:
-        """The task as it stands."""
+        """The current task."""
         from a2a.types.a2a_pb2 import GetTaskRequest
 
         request, context = GetTaskRequest(id=task_id), self._context(CALL_SECONDS)

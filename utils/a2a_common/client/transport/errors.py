@@ -248,7 +248,7 @@ def typed_errors() -> Iterator[None]:
     except (A2AError, httpx.HTTPError, OSError) as error:
         raise typed(error) from error
     except UnicodeEncodeError:
-        raise  # of what we send
+        raise  # an error of our own request
     except (ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UnusableAnswer(reason_of(error), answered=True) from error
 
@@ -317,7 +317,7 @@ def certificate_refused(error: BaseException | None) -> CertificateRefused | Non
     """The refused certificate that caused an error of the transport; `None` if it has another cause.
 
     With TLS 1.3 a server looks at our certificate after our side of the handshake has ended, so that its refusal may
-    arrive as what is read first.
+    arrive with the first read.
     """
     import ssl
 

@@ -46,7 +46,7 @@ _LATER_SIGNS = 10.0
 
 
 class ModelCall(AgentMiddleware[Any, Any]):
-    """One request to the model, as the provider gets it: after all that prepares it, and each attempt by itself.
+    """One request to the model, as the provider gets it: after all preparation, and each attempt separately.
 
     Args:
         first: Most seconds to the first token, or to the complete answer where the model does not stream.

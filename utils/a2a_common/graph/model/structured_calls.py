@@ -40,7 +40,7 @@ from utils.messages.tool_examples import spread
 log = structlog.get_logger(__name__)
 
 ANSWER = "answer"
-"""What a model chooses in place of a tool when it has all that its answer needs."""
+"""The model's choice in place of a tool when it has all that its answer needs."""
 
 DECISIONS = "decisions"
 """Name under which the usage of these requests is reported."""
@@ -67,7 +67,7 @@ AFTER_RESULTS = (
     f"Decide on the next step, as JSON. When the results above answer the request: {_ANSWER_FORM}. Only when a part of the "
     f"request has no result yet: {_FORM}, for that part alone."
 )
-"""What is asked when there are results, since small models repeat a call that has been answered."""
+"""The instruction once there are results, since small models repeat a call that has been answered."""
 
 IN_WORDS = "Answer the request in words now, with what the results above say. Name no tool and write no JSON."
 """The instruction for the answer if there are results: without it small models name a tool to call."""
@@ -208,7 +208,7 @@ def calls_of_turn(messages: Sequence[BaseMessage]) -> list[ToolCall]:
 
 
 def _step(request: ModelRequest[Any], made: Sequence[ToolCall]) -> dict[str, Any]:
-    """What a decision is held to: the tools that were not called too often, or the answer."""
+    """The schema of a decision: the tools that were not called too often, or the answer."""
     times = Counter(call["name"] for call in made)
     offered = [
         tool
@@ -256,7 +256,7 @@ def _new_calls(
 ) -> list[ToolCall]:
     """The calls of a decision, without those that have been answered: small models ask without end for what they know.
 
-    A tool that was not offered is no call: providers refuse a conversation with one.
+    A call of a tool that was not offered is dropped: providers refuse a conversation with one.
     """
     known = [(call["name"], call["args"]) for call in made]
     calls: list[ToolCall] = []
@@ -289,7 +289,7 @@ def _calling(decided: ModelResponse[Any], calls: Sequence[ToolCall]) -> ModelRes
 
 
 def _used(decided: ModelResponse[Any]) -> Mapping[str, Usage]:
-    """The usage of a decision that is no part of the conversation."""
+    """The usage of a decision, which is not part of the conversation."""
     message = decided.result[-1]
     if not isinstance(message, AIMessage) or message.usage_metadata is None:
         return {}

@@ -27,7 +27,7 @@ class ModelQuestions(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model until its answer is no question. Question and reply become part of the conversation."""
+        """Call the model until its answer is not a question. Question and reply become part of the conversation."""
         exchanged: list[AnyMessage] = []
         while True:
             response = await handler(request.override(messages=[*request.messages, *exchanged]))

@@ -67,7 +67,7 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
 
 
 def _answer_to(question: Question) -> Any:
-    """What the user answered; without an answer the question leaves the tool as an exception, which is noted."""
+    """The user's answer; without one the question leaves the tool as an exception, which is noted."""
     from langgraph.errors import GraphInterrupt
     from langgraph.types import interrupt
 

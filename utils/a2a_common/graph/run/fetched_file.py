@@ -1,4 +1,4 @@
-"""The content of a file that stands at an address which a user or another agent sent."""
+"""The content of a file at an address that a user or another agent sent."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class BuiltGraph(NamedTuple):
     async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
         """Change the state of a conversation between turns; no node runs because of it."""
         await self.graph.aupdate_state(config, values, as_node=self.writer)
-        if self.agents:  # what follows the node in an own graph must not run now
+        if self.agents:  # nodes after this one in an own graph must not run now
             await self.graph.aupdate_state(config, None, as_node=END)
 
 
@@ -98,7 +98,7 @@ class GraphRun:
     Args:
         built: The graph; a rebuilt agent's running turns keep the one that they began with.
         agent: Name of the agent.
-        request: What is asked.
+        request: The request.
         config: Names the conversation's thread.
     """
 

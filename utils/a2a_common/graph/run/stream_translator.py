@@ -49,7 +49,7 @@ class StreamTranslator:
     Args:
         agent: Name of the agent.
         used: What earlier turns of the task used.
-        agents: Nodes of an own graph that are agents themselves. Their updates repeat what was seen inside them.
+        agents: Nodes of an own graph that are agents themselves. Their updates repeat events from inside them.
         tools: Names of the agent's tools.
         reasoning: Whether the model's reasoning is shown.
         form: Name of the form that answers fill; empty where they fill none.
@@ -127,7 +127,7 @@ class StreamTranslator:
         return True
 
     def ask(self, interrupts: Sequence[Any]) -> None:
-        """Ask the first of the open questions: the others come after its answer."""
+        """Ask the first of the open questions: the others follow after its answer."""
         if interrupts:
             self._end.ask(interrupts, self._agent)
 
@@ -230,7 +230,7 @@ class StreamTranslator:
     def _model_answered(self, message: AIMessage) -> None:
         self._usage.count(message)
         self._end.partial = PARTIAL.of(message) or self._end.partial
-        # of the agents of an own graph, the answer of the last one is the graph's
+        # with several agents in an own graph, the answer of the last one is the graph's
         self._text.ends(calls=bool(message.tool_calls), last=not self._agents)
 
 

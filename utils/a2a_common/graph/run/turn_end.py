@@ -18,7 +18,7 @@ class TurnEnd:
 
     Attributes:
         calls: The tool calls that have ended.
-        question: What the user is asked.
+        question: The question to the user.
         partial: Why the answer is only a part.
         added: Whether the agent itself added an artifact, which is an answer without text.
     """

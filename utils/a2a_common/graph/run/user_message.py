@@ -36,10 +36,10 @@ class Sent(NamedTuple):
 
 
 async def with_files(request: AgentRequest, takes: Container[str], settings: FileSettings) -> Sent:
-    """The request with the content of the pictures and documents that stand at an address.
+    """The request with the content of the pictures and documents that are given by address.
 
     Args:
-        request: What came.
+        request: The request as received.
         takes: Media types of the files that the model takes; no other ones are fetched.
         settings: From where, and how long it may take.
     """

@@ -33,7 +33,7 @@ class ArgumentCheck:
     @property
     def watched(self) -> BaseTool:
         """The tool, to be called in its place."""
-        if self._tool.handle_validation_error:  # it has an answer of its own
+        if self._tool.handle_validation_error:  # that tool answers by itself
             return self._tool
         return self._tool.model_copy(update={"handle_validation_error": self._note})
 
@@ -45,7 +45,7 @@ class ArgumentCheck:
         elif own and error.title == _title(schema):
             self.error = ArgumentsRefused(refusal(self._tool.name, error))
             return str(self.error)
-        else:  # its own text quotes the value, which is for no log
+        else:  # its text quotes the value, which must not be logged
             hidden = TypeError(f"{error.error_count()} invalid values for {error.title}")
             self.error = hidden.with_traceback(error.__traceback__)
         raise error

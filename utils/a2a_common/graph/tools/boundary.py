@@ -195,7 +195,7 @@ async def _recorded(
 
 
 def _unusable(error: Exception, request: ToolCallRequest) -> ToolMessage:
-    """The answer of a tool whose result is of no use. What it did is done, so it is not to be called again for that."""
+    """The answer of a tool whose result cannot be used. Its effect has happened, so it must not be called again for that."""
     call_id, name = str(request.tool_call["id"]), request.tool_call["name"]
     crashed = _problem_message(error, call_id, name)
     if not _may_have_an_effect(request):

@@ -1,4 +1,4 @@
-"""A tool whose call can cost no other: whatever it raises ends the call alone, and one without `async` that hangs takes no thread of others."""
+"""A tool whose call cannot affect others: anything that it raises ends this call only, and a hanging one without `async` occupies no shared thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from utils.messages.results import Result, ResultText, dump_result
 def contained(tool: BaseTool, call_id: str = "") -> BaseTool:
     """The tool, run in a thread of its own if it is not `async`; anything that it raises becomes an `Exception`.
 
-    LangChain runs a coroutine in a task of its own, and what is no coroutine in the pool of the event loop.
+    LangChain runs a coroutine in a task of its own, and any other function in the pool of the event loop.
 
     Args:
         tool: The tool.

@@ -34,7 +34,7 @@ _left: set[threading.Thread] = set()
 async def in_own_thread(tool: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
     """Call a function in a new thread, in a copy of this context; return or raise its outcome.
 
-    Where the wait is canceled, as after the time that a tool may take, the thread goes on, and what it returns is dropped.
+    If the wait is canceled, as after a tool's time-out, the thread continues, and its result is dropped.
 
     Raises:
         ToolTimeout: Too many abandoned calls are still running.
@@ -59,7 +59,7 @@ def _work(work: Callable[[], T], loop: asyncio.AbstractEventLoop, ended: asyncio
     failure: BaseException | None = None
     try:
         result = work()
-    except StopIteration as error:  # no future takes one
+    except StopIteration as error:  # a future does not accept it
         failure = RuntimeError("The tool raised StopIteration.")
         failure.__cause__ = error
     except BaseException as error:  # noqa: BLE001 - it is raised where the call is waited for
@@ -73,7 +73,7 @@ def _work(work: Callable[[], T], loop: asyncio.AbstractEventLoop, ended: asyncio
 def _set_outcome(
     ended: asyncio.Future[T], result: T, failure: BaseException | None, thread: threading.Thread
 ) -> None:
-    thread.join()  # it has nothing left to do
+    thread.join()  # returns at once: the call was its last step
     _left.discard(thread)
     if ended.done():
         return

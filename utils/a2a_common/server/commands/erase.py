@@ -72,7 +72,7 @@ async def erase(
     names = (
         person,
         f"{ISSUER} {person}",
-    )  # an agent behind the supervisor knows a person by the supervisor's word
+    )  # an agent behind the supervisor knows a person by the supervisor's token
     whose = DataSubject(
         [json.dumps([tenant, name], ensure_ascii=False) for name in names],
         lambda owner, context: stored_thread_id(agent.name, owner, context),

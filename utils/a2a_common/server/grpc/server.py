@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 METADATA_BYTES = 16_384
-"""Largest metadata of a call: a token of the largest size has room, and what is larger is answered by us."""
+"""Largest metadata of a call: a token of the largest size fits, and larger metadata is answered here."""
 
 STREAMS = 256
 """Concurrent calls of one connection; a client queues further ones. The supervisor has one connection to each agent."""
@@ -86,7 +86,7 @@ class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
 
 
 def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
-    """What the caller sent beside the message; of a name that comes twice, the last."""
+    """The call's metadata; for a repeated name the last value."""
     return {
         str(key).lower(): value if isinstance(value, str) else value.decode("ascii", "replace")
         for key, value in context.invocation_metadata() or ()
@@ -116,7 +116,7 @@ def _options(max_body_bytes: int, handshake_seconds: float, write_seconds: float
 def _interceptors(
     card: AgentCard, authenticator: Authenticator | None, write_seconds: float
 ) -> list[grpc.aio.ServerInterceptor]:
-    """What stands around every call, from the outside in."""
+    """The interceptors of every call, from the outside in."""
     from utils.a2a_common.server.grpc.extensions import ExtensionsInterceptor
     from utils.a2a_common.server.grpc.stalled import StalledStreams
 

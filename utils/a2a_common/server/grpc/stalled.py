@@ -104,7 +104,7 @@ class StalledStreams(grpc.aio.ServerInterceptor):  # type: ignore[misc]
 
 
 async def _end(context: grpc.aio.ServicerContext, why: str) -> None:
-    """End a call with a status, which is not waited for: it comes behind what the client has not read."""
+    """End a call with a status without waiting for it: it is queued behind data that the client has not read."""
 
     async def send_status() -> None:
         await context.abort(grpc.StatusCode.UNAVAILABLE, why)

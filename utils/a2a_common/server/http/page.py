@@ -15,7 +15,7 @@ from utils.a2a_common.server.http.page_login import PageLogin
 from utils.web.built_page import INDEX, PageFile, page_files
 
 PAGE_PATH = "/page"
-"""Where the files of the page stand."""
+"""The URL path of the page's files."""
 
 _RULES = (
     "default-src 'none'",

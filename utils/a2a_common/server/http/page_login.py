@@ -21,8 +21,8 @@ class PageLogin:
 
     Attributes:
         issuer: The provider, as its tokens name it.
-        client_id: What the provider knows the page as: a client without a secret.
-        scope: What is asked for, with spaces.
+        client_id: The page's client id at the provider: a client without a secret.
+        scope: The requested scopes, separated by spaces.
     """
 
     issuer: str

@@ -68,7 +68,7 @@ class RequestGuard:
     its JSON would fail inside the SDK. The application behind receives the body as one message.
 
     Args:
-        app: What is guarded.
+        app: The guarded application.
         limit: Bytes of the largest body.
         seconds: Longest wait for a complete body: a slow client holds memory.
     """
@@ -103,7 +103,7 @@ class RequestGuard:
                 return await self._read_within_limit(scope, receive)
         except TimeoutError:
             count(catalogue.REFUSALS, reason="body_late")
-            # what still comes is no request
+            # later bytes are not a request
             return Complaint(408, "The request's body did not arrive.", headers={"Connection": "close"})
 
     async def _read_within_limit(self, scope: Scope, receive: Receive) -> bytes | Complaint | None:

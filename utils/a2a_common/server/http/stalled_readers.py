@@ -22,7 +22,7 @@ was suspended, its clients could read nothing.
 """
 
 _RESET = struct.pack("ii", 1, 0)
-"""Closes a socket without what its system still holds for it, which would otherwise be sent for minutes more."""
+"""Closes a socket without its send buffer, which the system would otherwise try to send for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,16 @@ class StalledReaders:
     A client that reads slowly but steadily is never cut off, and neither is a stream without events.
 
     Args:
-        seconds: How long a connection may stand still.
-        on_cut: Called with what was not sent, each time.
+        seconds: How long a connection may make no progress.
+        on_cut: Called with the unsent bytes of each cut connection.
     """
 
     def __init__(self, seconds: float, on_cut: Callable[[Unsent], object]) -> None:
         self._seconds = seconds
         self._on_cut = on_cut
-        self._seen: dict[asyncio.Transport, tuple[int, Unsent]] = {}  # for how many looks it stands, and how
+        self._seen: dict[
+            asyncio.Transport, tuple[int, Unsent]
+        ] = {}  # number of looks without progress, and the state then
         self._next: asyncio.TimerHandle | None = None
 
     def add(self, transport: asyncio.Transport) -> None:
@@ -113,6 +115,6 @@ def _reset(transport: asyncio.Transport) -> None:
     if connection is not None:
         try:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        except OSError as error:  # it ends a little later
+        except OSError as error:  # the connection ends a little later
             log.debug("connection.not_reset", errno=error.errno)
     transport.abort()
