@@ -19,9 +19,9 @@ memory = Commands(
 def memory_list(url: Url = None, token: Token = "", as_json: Json = False) -> None:
     """List what is remembered about you, oldest first."""
     from multi_agents.cli.commands.memory import ask_memories
-    from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
+    from utils.a2a_common.protocol.memories import MemoryAction, MemoryRequest
 
-    raise typer.Exit(ask_memories(url, token, MemoryAsked(MemoryAction.LIST), as_json=as_json))
+    raise typer.Exit(ask_memories(url, token, MemoryRequest(MemoryAction.LIST), as_json=as_json))
 
 
 @memory.command("search")
@@ -33,9 +33,9 @@ def memory_search(
 ) -> None:
     """Search what is remembered about you, best first: facts, rules and topics of your conversations."""
     from multi_agents.cli.commands.memory import ask_memories
-    from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
+    from utils.a2a_common.protocol.memories import MemoryAction, MemoryRequest
 
-    raise typer.Exit(ask_memories(url, token, MemoryAsked(MemoryAction.SEARCH, words), as_json=as_json))
+    raise typer.Exit(ask_memories(url, token, MemoryRequest(MemoryAction.SEARCH, words), as_json=as_json))
 
 
 @memory.command("add")
@@ -47,9 +47,9 @@ def memory_add(
 ) -> None:
     """Add a memory yourself; no model request is made."""
     from multi_agents.cli.commands.memory import ask_memories
-    from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
+    from utils.a2a_common.protocol.memories import MemoryAction, MemoryRequest
 
-    raise typer.Exit(ask_memories(url, token, MemoryAsked(MemoryAction.ADD, text), as_json=as_json))
+    raise typer.Exit(ask_memories(url, token, MemoryRequest(MemoryAction.ADD, text), as_json=as_json))
 
 
 @memory.command("forget")

@@ -38,7 +38,7 @@ NOT_SET_UP = (
 
 
 class Access:
-    """Who we are at the sub-agents, in whose name. An agent gets tokens of one kind, so that a conversation has one owner there.
+    """Our identity at the sub-agents, and on whose behalf we act. An agent gets tokens of one kind, so that a conversation has one owner there.
 
     Args:
         name: The supervisor.
@@ -46,7 +46,7 @@ class Access:
         settings: How callers are known.
 
     Raises:
-        SettingsError: Tokens are to be exchanged, and it is not said how.
+        SettingsError: Tokens are to be exchanged, and the settings for that are missing.
     """
 
     def __init__(self, name: str, entries: Sequence[AgentEntry], settings: AgentSettings) -> None:
@@ -76,7 +76,7 @@ class Access:
         return self._held.of(reference_of(task_id))
 
     def drop(self, task_id: str, found: Found | None) -> None:
-        """Forget what a turn was given that has ended."""
+        """Drop the tokens of a turn that has ended."""
         self._held.drop(reference_of(task_id), found)
 
     def _made(

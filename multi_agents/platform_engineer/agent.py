@@ -65,7 +65,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     of its own. Its sub-agents are those of its own `SUB_AGENTS`.
 
     Class attributes:
-        role: Who the prompt says that the model is: a sentence after "You are".
+        role: The role of the model in the prompt: the end of a sentence that begins with "You are".
     """
 
     name = "platform-engineer"
@@ -150,7 +150,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             self._opened = stack.pop_all()
 
     async def stop(self) -> None:
-        """Close the connections to the sub-agents, and what else was opened, also where a part of it fails."""
+        """Close the connections to the sub-agents and everything else that was opened, even if a part of it fails."""
         await self._opened.aclose()
 
     async def _open_stores(self, stack: AsyncExitStack) -> None:
@@ -211,16 +211,16 @@ class PlatformEngineer(BaseLangGraphAgent):
             await self._delegation.forget(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
-        """Delete what is kept of a conversation here; `delete_below` has it deleted at the sub-agents."""
+        """Delete the stored data of a conversation here; `delete_below` deletes it at the sub-agents."""
         await super().delete_conversation(thread_id, task_ids)
-        if self._memory is not None:  # last, so that nothing is learnt from the conversation any more
+        if self._memory is not None:  # last, so that nothing more is learnt from the conversation
             await self._memory.forget_conversation(thread_id)
         if self._contexts is not None and self._delegations is not None:
             await self._contexts.delete(thread_id)
             await self._delegations.delete(thread_id)
 
     async def delete_below(self, thread_id: str) -> Sequence[Kept]:
-        """Have a conversation deleted at the sub-agents; names those that still have something of it."""
+        """Have a conversation deleted at the sub-agents; return those that still have data of it."""
         return () if self._delegation is None else await self._delegation.delete(thread_id)
 
     async def readiness(self) -> Readiness:
@@ -228,15 +228,15 @@ class PlatformEngineer(BaseLangGraphAgent):
         return self._starting.readiness()
 
     def card_options(self) -> CardOptions:
-        """The card also names the agents behind this one, and says that what is remembered can be asked for."""
+        """The card also names the agents behind this one, and announces the memory extension."""
         from multi_agents.platform_engineer.introductions import with_introductions
 
         options = super().card_options()
-        told = {**options.extensions, MEMORY_EXTENSION: MEMORY_DESCRIPTION}
-        return with_introductions(replace(options, extensions=told), self._registry.agents)
+        extensions = {**options.extensions, MEMORY_EXTENSION: MEMORY_DESCRIPTION}
+        return with_introductions(replace(options, extensions=extensions), self._registry.agents)
 
     def system_prompt(self) -> str:
-        """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""
+        """The instruction, with the names of the agents that are known now; the abilities of each are described at its tool."""
         names = ", ".join(agent.name for agent in self._registry.known)
         prompt = _PROMPT.replace("{role}", self.role)
         return prompt.replace("{agents}", names or "none at the moment")
@@ -244,7 +244,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
         """The agent's own tools, those of its memory, and one delegation tool for each known sub-agent.
 
-        The offline model gets none of its memory: it would choose them by words that other requests have too.
+        The offline model gets none of the memory tools: it would choose them by words that other requests have too.
         """
         from multi_agents.platform_engineer.memory.tools import memory_tools
 
@@ -260,7 +260,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         return SupervisorExecutor(self, self._access, turn_seconds=self._turn_seconds)
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
-        """Passes on what is an answer, offers the agents that fit, tells the plan before its steps begin, saves results."""
+        """Passes complete answers on, offers the agents that fit, publishes the plan before its steps begin, saves results."""
         from multi_agents.platform_engineer.agent_selector import AgentSelector
         from multi_agents.platform_engineer.early_answers import EarlyAnswers
         from multi_agents.platform_engineer.node_outputs_middleware import NodeOutputsMiddleware
@@ -271,17 +271,17 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         return composed(
             (
-                # model: a sub-agent's answer to all of the request is the answer, and no model is asked
+                # model: a sub-agent's answer to the complete request is the answer, without a model call
                 PassedAnswer(),
-                # model: it is told which results the user has read already, beside a question of another agent
+                # model: marks the results that the user has read already, beside a question of another agent
                 EarlyAnswers(),
-                # model: where all remedies failed, the results are put into words with a small prompt
+                # model: where all remedies failed, the results are summarised with a small prompt
                 SynthesisFallback(self._settings.synthesis_turns),
-                # model: of many sub-agents those are offered that fit the conversation
+                # model: of many sub-agents, those that fit the conversation are offered
                 AgentSelector(self._settings.shown),
                 # model: the delegations of its answer become steps of the plan
                 PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
-                # tool: what a delegation returned is kept, to be referred to
+                # tool: the result of a delegation is kept, so that later requests can refer to it
                 NodeOutputsMiddleware(),
             )
         )
@@ -290,18 +290,18 @@ class PlatformEngineer(BaseLangGraphAgent):
         """The base agent's turn, with the plan kept up to date.
 
         1. Right after a start it waits for the agents.
-        2. A message that speaks of something else than the question that waits is no answer: `_heard`.
-        3. A recovered request counts what its sub-agents have used; what is remembered of the user joins it.
-        4. An agent that restarts while it waits for the answer is waited for.
-        5. Events pass as they are, but the plan, told whole whenever it changes; other agents' answers come before a question.
-        6. After the end the turn may be remembered, and what may be asked next is foretold.
+        2. A message on another subject than the open question is no answer: `_subject_checked`.
+        3. A recovered request counts what its sub-agents have used; memories of the user are added to it.
+        4. If an agent that waits for the answer restarts, the turn waits for it.
+        5. Events pass unchanged, except the plan, which is sent in full whenever it changes; other agents' answers come before a question.
+        6. After the end the turn may be remembered, and likely next requests are suggested.
         """
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
-        async with aclosing(self._starting.until_all_are_known(Deadline(request.deadline).left)) as told:
-            async for starting in told:
+        async with aclosing(self._starting.until_all_are_known(Deadline(request.deadline).left)) as updates:
+            async for starting in updates:
                 yield starting
-        request = await self._counted(await self._heard(request))
+        request = await self._counted(await self._subject_checked(request))
         if self._remembering is not None:
             request = replace(request, known=await self._remembering.known(request))
         if request.resumes and self._delegation is not None:
@@ -319,8 +319,8 @@ class PlatformEngineer(BaseLangGraphAgent):
             async for event in events:
                 if isinstance(event, Completed) and self._remembering and self._built:
                     self._remembering.begin(request, self._built, self._config(request), self._after)
-                if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
-                    yield foretold
+                if isinstance(event, Completed) and (suggested := self._suggestions(request, plan)):
+                    yield suggested
                 if isinstance(event, InputRequired):
                     for answer in await self._early_answers(request):
                         yield answer
@@ -331,13 +331,13 @@ class PlatformEngineer(BaseLangGraphAgent):
                     yield updated
 
     async def _early_answers(self, request: AgentRequest) -> Sequence[ArtifactAdded]:
-        """What the agents that were asked beside the one that asks the user have answered."""
+        """The answers of the agents that were called together with the one that asks the user."""
         from multi_agents.platform_engineer.early_answers import early_answers
 
         return await early_answers(await self._state(request), request, self._middlewares.context.whole_text)
 
     async def _left(self, request: AgentRequest) -> Sequence[Call]:
-        """The delegations that the model asked for last before the process died."""
+        """The delegations that the model requested last before the process died."""
         from multi_agents.platform_engineer.task_plan import delegations_left
 
         messages = (await self._state(request)).values.get("messages", ())
@@ -358,13 +358,15 @@ class PlatformEngineer(BaseLangGraphAgent):
         request.meter.add(sum(used.values(), Usage()))
         return replace(request, used={**request.used, **used})
 
-    def _foretold(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
+    def _suggestions(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
         """What the user is likely to ask next; another agent does not need it."""
-        from multi_agents.platform_engineer.suggestions import foretold
+        from multi_agents.platform_engineer.suggestions import suggestions_after
 
-        return None if request.delegation else foretold(request.text, plan.done, self._registry.known)
+        return (
+            None if request.delegation else suggestions_after(request.text, plan.done, self._registry.known)
+        )
 
-    async def _heard(self, request: AgentRequest) -> AgentRequest:
+    async def _subject_checked(self, request: AgentRequest) -> AgentRequest:
         """Return the request; clear `resumes` if the user changed the subject, and cancel what waits for the answer."""
         if not request.resumes or request.judged or self._delegation is None:
             return request
@@ -385,6 +387,6 @@ class PlatformEngineer(BaseLangGraphAgent):
         return not await is_other_subject(question, text, data, model)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what is open at sub-agents for a task that ends."""
+        """Cancel the open sub-tasks of a task that ends."""
         if self._abandoned is not None:
             await self._abandoned.end(task_id)

@@ -1,4 +1,4 @@
-"""Selects the sub-agents to offer to the model, if there are more than it can tell apart.
+"""Selects the sub-agents to offer to the model, if there are more than it can distinguish.
 
 The agents that fit the conversation best stay, by words in common with their descriptions and
 examples; rare words count more. Those that the conversation used already always stay.
@@ -20,7 +20,7 @@ from utils.a2a_common.graph.tools.boundary import DELEGATION
 from utils.messages.text import message_text
 
 _RECENT = 3
-"""The user's last messages that say what the conversation is about."""
+"""Number of the user's last messages that define the subject of the conversation."""
 
 
 class AgentSelector(AgentMiddleware[Any, Any]):
@@ -46,8 +46,8 @@ class AgentSelector(AgentMiddleware[Any, Any]):
 
 def fitting(agents: Mapping[str, str], messages: Sequence[BaseMessage], most: int) -> set[str]:
     """The names of the agents that fit best, in number at most `most` unless more were used. Pure."""
-    said = [message_text(m) for m in messages if isinstance(m, HumanMessage)][-_RECENT:]
-    wanted = _words(" ".join(said))
+    texts = [message_text(m) for m in messages if isinstance(m, HumanMessage)][-_RECENT:]
+    wanted = _words(" ".join(texts))
     words = {name: _words(f"{name} {about}") for name, about in agents.items()}
     spread = Counter(word for each in words.values() for word in each)
     scores = {

@@ -18,7 +18,7 @@ from utils.a2a_common.client.stream.extension_request import declares
 from utils.a2a_common.client.stream.message import user_message
 from utils.a2a_common.client.transport.connection import Connection
 from utils.a2a_common.client.transport.errors import BEST_EFFORT
-from utils.a2a_common.protocol.conversations import Action, Asked, Kept, Reason, parse_kept
+from utils.a2a_common.protocol.conversations import Action, ConversationsRequest, Kept, Reason, parse_kept
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, clear_payload
 from utils.errors import SubAgentUnavailable
 
@@ -50,7 +50,7 @@ async def _forget_at(name: str, there: str, registry: SubAgentRegistry, reach: R
     if card is None or not declares(card, CONTEXT_EXTENSION):
         log.info("delegation.not_forgotten", agent=name)
         return
-    with suppress(SubAgentUnavailable):  # its card names no address any more
+    with suppress(SubAgentUnavailable):  # its card no longer names an address
         async with reach(name) as remote:
             await _forgotten(name, remote.connection, there)
 
@@ -68,12 +68,12 @@ async def _forgotten(name: str, connection: Connection, context_id: str) -> None
 async def delete_below(
     used: Mapping[str, str], registry: SubAgentRegistry, is_own: Callable[[str], bool], reach: Reach
 ) -> list[Kept]:
-    """Have a conversation deleted at every agent that was told of it; name those that still have something of it.
+    """Have a conversation deleted at every agent that took part in it; return those that still have data of it.
 
     Args:
         used: Its ids there, by the agent's name; a name may have an id of its own after a slash.
         registry: The agents.
-        is_own: Whether an agent is one of ours. What another one says cannot be checked.
+        is_own: Whether an agent is one of ours. The answer of a foreign one cannot be verified.
         reach: Reaches one of them.
     """
     found = [
@@ -90,7 +90,7 @@ async def _delete_at(
     if card is not None:
         if not keeps_conversations(card):
             return [Kept(name, Reason.FOREIGN)]
-        with suppress(SubAgentUnavailable):  # its card names no address any more
+        with suppress(SubAgentUnavailable):  # its card no longer names an address
             async with reach(name) as remote:
                 left = await _deleted(name, remote.connection, there)
     if not is_own(name):
@@ -101,10 +101,10 @@ async def _delete_at(
 
 
 async def _deleted(name: str, connection: Connection, context_id: str) -> Sequence[Kept] | None:
-    """The agents behind one of our kind that still have something of a conversation; `None` where it did not say that it is deleted."""
+    """The agents behind an own agent that still have data of a conversation; `None` if it did not confirm the deletion."""
     try:
         async with asyncio.timeout(DELETE_SECONDS):
-            answer = await ask_conversations(connection, Asked(Action.DELETE, context_id))
+            answer = await ask_conversations(connection, ConversationsRequest(Action.DELETE, context_id))
     except BEST_EFFORT as error:
         if isinstance(error.__cause__, TaskNotFoundError):
             return ()

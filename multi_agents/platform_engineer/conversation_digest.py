@@ -21,11 +21,11 @@ LONGEST_REMARK = 200
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """The parts of a conversation that others may need.
+    """The parts of a conversation that other agents may need.
 
     Attributes:
         request: The user's active request.
-        history: What was said before it, as the user saw it, each remark with its time and cut to 200 characters.
+        history: The earlier messages as the user saw them, each with its time and cut to 200 characters.
         results: The newest results of sub-agents, oldest first, each cut to 3,000 characters.
     """
 
@@ -67,10 +67,10 @@ def _results(messages: Sequence[BaseMessage]) -> list[PreviousResult]:
             agent=str(message.name or ""),
         )
         for message in messages
-        if isinstance(message, ToolMessage) and _told(message)
+        if isinstance(message, ToolMessage) and _is_agent_result(message)
     ]
 
 
-def _told(message: ToolMessage) -> bool:
-    """Whether an agent said it: a failure or another tool's result is nothing that the next agent needs."""
+def _is_agent_result(message: ToolMessage) -> bool:
+    """Whether a message is an agent's result: the next agent needs no failures and no results of other tools."""
     return FINISHED_AT.of(message) is not None and failure_in(message) is None

@@ -27,7 +27,7 @@ from multi_agents.platform_engineer.delegation_words import (
 from multi_agents.platform_engineer.early_answers import WholeText, seen_before
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
-from multi_agents.platform_engineer.passed_files import content_for, in_words, passed_files
+from multi_agents.platform_engineer.passed_files import content_for, passed_files, text_mark
 from multi_agents.platform_engineer.remote_conversations import RemoteConversations
 from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def _said(request: str) -> str:
+def _not_blank(request: str) -> str:
     if not request.strip():
         raise ValueError("say what the agent shall do")
     return request
@@ -84,13 +84,13 @@ def _said(request: str) -> str:
 class DelegationInput(BaseModel):
     """Arguments of a delegation tool."""
 
-    request: Annotated[str, AfterValidator(_said)] = Field(
+    request: Annotated[str, AfterValidator(_not_blank)] = Field(
         description=f"What the agent shall do, in full sentences with all names, numbers and limits. {HOW_TO_QUOTE}"
     )
 
 
 class Delegation:
-    """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
+    """Makes and runs the delegation tools. A request's state comes with each call or is in the table.
 
     `me` is the name and the address of the delegating agent; `shares` says what is shared with each agent (nothing with
     an agent that is missing), and `own` are our own agents; `files` gives the model the files that it can read; `key`
@@ -172,7 +172,7 @@ class Delegation:
         await forget_below(used, self._registry, lambda name: self._remotes.reach(name, whom))
 
     async def delete(self, thread_id: str) -> list[Kept]:
-        """Have a conversation deleted at every agent that was told of it; name those that still have something of it."""
+        """Have a conversation deleted at every agent that took part in it; return those that still have data of it."""
         used = await self._contexts.used(thread_id)
         whom = ActingFor(thread_id)
         return await delete_below(
@@ -194,7 +194,7 @@ class Delegation:
     async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
         """Send the request, relay each question to the user, return the final artifact.
 
-        The graph runs this again from its start after each question: what an earlier run sent is in
+        The graph runs this again from its start after each question: the messages of an earlier run are in
         the table of delegations, and the answers that it got come out of `interrupt` in the same order.
         """
         messages = runtime.state["messages"]
@@ -222,7 +222,7 @@ class Delegation:
                     name=name,
                     additional_kwargs={
                         **FINISHED_AT.entry(time.time()),
-                        **in_words(task),
+                        **text_mark(task),
                         **seen,
                         **whole_answer(task, own=self._scopes.is_own(name), asked=bool(replies)),
                     },
@@ -262,9 +262,9 @@ class Delegation:
         cause: ToolCallOrigin,
         runtime: ToolRuntime[AgentRequest],
     ) -> tuple[TaskView | None, DelegationRecord]:
-        """Send the request, or the newest answer, and keep what came of it.
+        """Send the request, or the newest answer, and store the outcome.
 
-        An answer whose agent is away and was not given it is no end: there is no task then, and the question is asked again.
+        If the agent is away and has not received the answer, the delegation has not ended: there is no task then, and the question is asked again.
         """
         whom = whom_for(kept, len(replies))
         async with self._conversations.held(kept) as placed, self._remotes.reach(kept.agent, whom) as remote:
@@ -321,7 +321,7 @@ class Delegation:
 
     @asynccontextmanager
     async def _place(self, name: str, call: RemoteCall) -> AsyncIterator[None]:
-        """Room for a call at its agent, which is not made where the agent is down or has none."""
+        """A slot for a call at its agent; the call fails if the agent is down or has no free slot."""
         async with AsyncExitStack() as place:
             try:
                 await place.enter_async_context(self._line(name).slot(call.deadline))
@@ -348,7 +348,7 @@ class Delegation:
         request = runtime.context
         seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
-        said: dict[str, Any] = {"text": replies[-1].text, "parts": replies[-1].parts} if replies else {}
+        answer: dict[str, Any] = {"text": replies[-1].text, "parts": replies[-1].parts} if replies else {}
         asked = Question.of(kept.questions[number - 1] if 0 < number <= len(kept.questions) else {})
         return RemoteCall(
             call_id=kept.call_id,
@@ -363,5 +363,5 @@ class Delegation:
             secret=self._scopes.secret(kept),
             question=asked.id,
             seen=asked.seen,
-            **(said or {"text": kept.request}),
+            **(answer or {"text": kept.request}),
         )

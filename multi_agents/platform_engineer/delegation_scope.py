@@ -36,10 +36,10 @@ class DelegationScopes:
     Args:
         registry: The agents' cards.
         me: Name and address of the agent that delegates.
-        shares: What each agent is told; nothing for an agent that is not in it.
-        own: The agents of ours; the others are foreign.
+        shares: What each agent receives; nothing for an agent that is not in it.
+        own: Our own agents; the others are foreign.
         history_turns: How many earlier turns an agent gets at most.
-        key: Makes the secrets by which an agent knows that an answer comes from us.
+        key: Derives the secrets that prove to an agent that an answer comes from us.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class DelegationScopes:
     ) -> str:
         """Why a foreign agent does not get a request, after asking the user if needed. Empty if it gets it."""
         messages, shares = runtime.state["messages"], self._shares.get(name, Shares.NOTHING)
-        if not leaving.asks_first(name, messages, cause.call_id, shares, self.is_own):
+        if not leaving.needs_confirmation(name, messages, cause.call_id, shares, self.is_own):
             return ""
         question = leaving.question_of(name, text, self._name)
         if question is None:
@@ -84,12 +84,12 @@ class DelegationScopes:
 
     def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
         """The chain that ends with us and the request that we work on."""
-        told, parent = briefing(runtime.state["messages"], 0), runtime.context.delegation
-        ours = hop(self._name, self._url, told.request or runtime.context.text)
+        digest, parent = briefing(runtime.state["messages"], 0), runtime.context.delegation
+        ours = hop(self._name, self._url, digest.request or runtime.context.text)
         return [*(parent.trail if parent else ()), ours]
 
     def is_own(self, name: str) -> bool:
-        """Whether an agent is one of ours; our configuration says so, not the agent."""
+        """Whether an agent is one of ours, by our configuration and not by its own account."""
         return name in self._own
 
     def scope(
@@ -99,7 +99,7 @@ class DelegationScopes:
         runtime: ToolRuntime[AgentRequest],
         seconds: float,
     ) -> DelegationContext | None:
-        """The context that the configuration lets the agent have with its sub-task; `None` for an agent that takes none."""
+        """The context that the configuration lets the agent have with its sub-task; `None` for an agent that accepts none."""
         shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
         if card is None or not takes_delegation_context(card, shares):
             return None
@@ -111,16 +111,16 @@ class DelegationScopes:
     def _whole_scope(
         self, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
     ) -> DelegationContext:
-        request, told = runtime.context, briefing(accepted_messages(runtime.state), self._history_turns)
+        request, digest = runtime.context, briefing(accepted_messages(runtime.state), self._history_turns)
         user = {"name": request.caller.name, "tenant": request.caller.tenant}
         return DelegationContext(
-            original_request=told.request or request.text,
+            original_request=digest.request or request.text,
             subtask_index=cause.index,
             total_subtasks=cause.total,
             parent_task_id=reference_of(request.task_id),
             deadline_seconds=seconds,
-            previous_results=told.results,
-            conversation_history=told.history,
+            previous_results=digest.results,
+            conversation_history=digest.history,
             user={name: value for name, value in user.items() if value},
             budget=request.meter.left(),
             trail=self._trail(runtime),

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 _ASKED = "asked"
-"""Key of the words of the agent itself in a question that is asked again."""
+"""Key of the agent's own text in a question that is asked again."""
 
 
 def asked_again(record: DelegationRecord) -> InputRequired:
@@ -40,9 +40,9 @@ def asked_again(record: DelegationRecord) -> InputRequired:
 def question_again(record: DelegationRecord, why: str) -> dict[str, Any]:
     """The same question as the value of an interrupt: to the agent it is the one that it asked. `why` says why it was not given the answer."""
     newest = record.questions[-1]
-    words = str(newest.get(_ASKED) or Question.of(newest).text)
-    sentence = ANSWER_UNDELIVERED.format(why=why, question=words)
-    return {**newest, "question": sentence, _ASKED: words}
+    text = str(newest.get(_ASKED) or Question.of(newest).text)
+    sentence = ANSWER_UNDELIVERED.format(why=why, question=text)
+    return {**newest, "question": sentence, _ASKED: text}
 
 
 def not_made(
@@ -68,5 +68,5 @@ def not_made(
 
 
 def description_of(agent: SubAgent) -> str:
-    """The description of an agent for the model. The agent's own words are quoted, because they are untrusted data."""
+    """The description of an agent for the model. The agent's own text is quoted, because it is untrusted data."""
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'

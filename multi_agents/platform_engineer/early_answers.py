@@ -1,4 +1,4 @@
-"""The answers of agents that are done while another one, which was asked beside them, asks the user.
+"""The answers of agents that are done while another one, which was called together with them, asks the user.
 
 They come with its question, as artifacts named `response` with the agent as origin: every client that shows answers shows them,
 and they stay in the task. So the answer after the user's reply need not repeat them. Pure, but for the middleware.
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _NAMESPACE = UUID("0b6f3a52-2c2f-4a3e-9a53-8c7d0a3f1e64")
 
 WholeText = Callable[[str, str], Awaitable[str | None]]
-"""Reads the whole text of a shortened result by thread and handle."""
+"""Reads the full text of a shortened result by thread and handle."""
 
-_TOLD = (
+_ALREADY_SHOWN = (
     "(The user has already been shown, word for word, what these agents answered to this message: {agents}. Answer with what is "
     "new, and refer to the rest without repeating it.)"
 )
@@ -45,7 +45,7 @@ async def early_answers(state: StateSnapshot, request: AgentRequest, whole: Whol
     Args:
         state: The conversation, where it waits.
         request: The turn that ends with the question.
-        whole: Reads the whole text of a shortened result by thread and handle; `None` where it is gone.
+        whole: Reads the full text of a shortened result by thread and handle; `None` if it is gone.
     """
     if not any(task.interrupts for task in state.tasks):
         return []
@@ -55,12 +55,12 @@ async def early_answers(state: StateSnapshot, request: AgentRequest, whole: Whol
 
 
 async def _answer(result: ToolMessage, request: AgentRequest, whole: WholeText) -> ArtifactAdded:
-    """A result as it is shown to the user: whole, without notes on files, which the user gets."""
+    """A result as it is shown to the user: in full, without notes on files, which the user gets."""
     agent, handle = str(result.name), full_output_of(result)
     text = (await whole(request.thread_id, handle) if handle else None) or message_text(result)
-    words = IN_WORDS.of(result) or text
+    shown = IN_WORDS.of(result) or text
     return ArtifactAdded(
-        [TextPart(f"**From {agent}:**\n\n{words}")],
+        [TextPart(f"**From {agent}:**\n\n{shown}")],
         name=RESPONSE_ARTIFACT,
         description=f"The answer of the agent {agent} to its part of the request",
         id=f"{RESPONSE_ARTIFACT}-{uuid5(_NAMESPACE, f'{request.task_id}/{result.tool_call_id}')}",
@@ -84,7 +84,7 @@ def seen_before(kept: DelegationRecord, beside: Iterable[DelegationRecord]) -> d
 
 
 class EarlyAnswers(AgentMiddleware[Any, Any]):
-    """Tells the model which results of the turn the user has read already."""
+    """Marks for the model which results of the turn the user has read already."""
 
     async def awrap_model_call(
         self,
@@ -96,7 +96,7 @@ class EarlyAnswers(AgentMiddleware[Any, Any]):
         place = active_index(messages)
         if place is None or not (agents := seen_agents(messages[place:])):
             return await handler(request)
-        messages[place] = told_besides(messages[place], _TOLD.format(agents=", ".join(agents)))
+        messages[place] = told_besides(messages[place], _ALREADY_SHOWN.format(agents=", ".join(agents)))
         return await handler(request.override(messages=messages))
 
 

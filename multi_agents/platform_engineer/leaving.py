@@ -38,16 +38,16 @@ TOO_LONG = (
 )
 
 
-def asks_first(
+def needs_confirmation(
     name: str, messages: Sequence[BaseMessage], call_id: str, shares: Shares, is_own: Callable[[str], bool]
 ) -> bool:
-    """Whether the user is asked before an agent is.
+    """Whether the user must confirm before an agent is called.
 
     Args:
         name: The agent.
         messages: The conversation, up to the call and perhaps further.
-        call_id: The tool call that delegates: what came after it does not count, so that a second run sees the same.
-        shares: What the agent's entry says that it is told.
+        call_id: The tool call that delegates: later messages do not count, so that a second run decides the same.
+        shares: What the agent receives by its entry.
         is_own: Whether an agent is ours.
     """
     if is_own(name) or shares is Shares.RESULTS:
@@ -61,7 +61,7 @@ def digest_of(name: str, text: str) -> str:
 
 
 def question_of(name: str, text: str, origin: str) -> Question | None:
-    """What the user is asked; `None` if the request is too long to be shown."""
+    """The question to the user; `None` if the request is too long to be shown."""
     shown = written_out(text)
     parts = (
         _QUESTION.format(agent=name),

@@ -1,7 +1,7 @@
 """The results of finished delegations, in the graph's state by agent and task, and how later requests quote them.
 
 `{result:github.2}` in a request is replaced by the text that the agent `github` returned for the second request to it in this
-conversation, `{result:github.2.data}` by its data as JSON. An unknown reference is replaced by nothing. Pure.
+conversation, `{result:github.2.data}` by its data as JSON. An unknown reference is removed. Pure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LONGEST_QUOTE = 50_000
 _REFERENCE = re.compile(r"\{result:([a-z0-9-]+)\.([0-9]{1,6})(\.data)?\}")
 
 NOTHING_QUOTED = "The result that this request refers to does not exist."
-"""What is sent where a request consists of unknown references alone."""
+"""The text that is sent if a request consists of unknown references only."""
 
 HOW_TO_QUOTE = (
     "To pass on an earlier result without writing it out, put {result:AGENT.N} in the request: it is replaced by the whole "
@@ -46,7 +46,7 @@ class NodeOutput(TypedDict):
     Attributes:
         text: The text, as the model saw it.
         data: The data parts of its artifacts; empty where there are none, or they are too large.
-        handle: Handle of the whole text, where `text` is a part of it.
+        handle: Handle of the full text, where `text` is a part of it.
     """
 
     text: str
@@ -111,9 +111,9 @@ async def quoted(
     """The request with each reference replaced.
 
     Args:
-        request: What the model wrote.
+        request: The request as the model wrote it.
         outputs: The results so far.
-        whole: Reads the whole text of a handle; `None` where it is gone.
+        whole: Reads the full text of a handle; `None` if it is gone.
     """
     texts: dict[str, str] = {}
     for found in _REFERENCE.finditer(request):

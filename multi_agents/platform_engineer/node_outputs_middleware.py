@@ -36,5 +36,5 @@ class NodeOutputsMiddleware(AgentMiddleware[Any, Any]):
         number = number_of(messages, agent, origin.step, origin.call_id)
         data = result.artifact if isinstance(result.artifact, list) else []
         output = output_of(message_text(result), data, full_output_of(result) or "")
-        told = result.model_copy(update={"artifact": None})
-        return Command(update={"messages": [told], "node_outputs": {agent: {number: output}}})
+        message = result.model_copy(update={"artifact": None})
+        return Command(update={"messages": [message], "node_outputs": {agent: {number: output}}})

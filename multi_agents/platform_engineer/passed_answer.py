@@ -1,7 +1,7 @@
 """Ends a turn with a sub-agent's own answer, if the supervisor could only repeat it.
 
-That is so where one agent of ours did all of the request in the user's own words. Everything else is put into words by
-the supervisor.
+That is the case if one own agent did the complete request in the user's own text. All other answers are written by the
+supervisor.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def whole_answer(task: TaskView, *, own: bool, asked: bool) -> dict[str, bool]:
 
 
 class PassedAnswer(AgentMiddleware[Any, Any]):
-    """Takes a result as the answer if it is one, instead of a model request that would put it into words."""
+    """Uses a result as the answer if it is one, instead of a model request that would rephrase it."""
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | AIMessage:
-        """Answer with the sub-agent's words, or let the model write the answer."""
+        """Answer with the sub-agent's text, or let the model write the answer."""
         state: Any = request.state
         answer = None if request.response_format else passed_answer(request.messages, state)
         if answer is None:
@@ -60,18 +60,20 @@ class PassedAnswer(AgentMiddleware[Any, Any]):
 
 
 def passed_answer(messages: Sequence[BaseMessage], state: Mapping[str, Any]) -> AIMessage | None:
-    """The final answer of a turn in a sub-agent's words; `None` if the supervisor writes it. Pure.
+    """The final answer of a turn in a sub-agent's own text; `None` if the supervisor writes it. Pure.
 
-    Standing constraints are the supervisor's to keep: no sub-agent knows them.
+    Standing constraints have to be kept by the supervisor: sub-agents do not know them.
     """
     if len(messages) < _TURN:
         return None
-    said, asking, result = messages[-_TURN:]
+    message, asking, result = messages[-_TURN:]
     if not (
-        isinstance(said, HumanMessage) and isinstance(asking, AIMessage) and isinstance(result, ToolMessage)
+        isinstance(message, HumanMessage)
+        and isinstance(asking, AIMessage)
+        and isinstance(result, ToolMessage)
     ):
         return None
-    if not _is_whole(result) or not _is_unchanged(said, asking):
+    if not _is_whole(result) or not _is_unchanged(message, asking):
         return None
     if constraints_in(
         without_refused(messages, Refused.from_state(state)), pinned_of(state), edits_of(state)
@@ -81,7 +83,7 @@ def passed_answer(messages: Sequence[BaseMessage], state: Mapping[str, Any]) -> 
 
 
 def _is_whole(result: ToolMessage) -> bool:
-    """Whether a result is all that the agent said, not shortened to fit."""
+    """Whether a result is the agent's complete text, not shortened to fit."""
     return (
         bool(WHOLE_ANSWER.of(result))
         and result.status != "error"
@@ -90,8 +92,8 @@ def _is_whole(result: ToolMessage) -> bool:
     )
 
 
-def _is_unchanged(said: HumanMessage, asking: AIMessage) -> bool:
-    """Whether the one call of an answer carries the user's words. A message with a file is more than its words."""
-    if len(asking.tool_calls) != 1 or asking.invalid_tool_calls or not isinstance(said.content, str):
+def _is_unchanged(message: HumanMessage, asking: AIMessage) -> bool:
+    """Whether the one call of an answer carries the user's text. A message with a file is more than its text."""
+    if len(asking.tool_calls) != 1 or asking.invalid_tool_calls or not isinstance(message.content, str):
         return False
-    return str(asking.tool_calls[0]["args"].get("request", "")).split() == said.content.split()
+    return str(asking.tool_calls[0]["args"].get("request", "")).split() == message.content.split()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.client.delegation.task_view import TaskView
 
 MOST_FILES = 20
-"""Files of one delegation that are passed on: what a person looks through. The limits of a task hold besides."""
+"""Files of one delegation that are passed on: as many as a person looks through. The limits of a task apply as well."""
 
 _NAMESPACE = UUID("1f8f2d4e-0d7c-4f0b-9a64-6a0b2a8f0f3c")
 
@@ -41,7 +41,7 @@ def passed_files(task: TaskView, agent: str, delegation_id: str) -> Iterator[Art
 
 
 BROKEN = "The stream of this answer broke, and the agent's task shows no answer by itself: some of it may be missing."
-"""The note for the model if the words are those of such a stream."""
+"""The note for the model if the text comes from such a stream."""
 
 
 def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | list[str | dict[str, Any]]:
@@ -50,7 +50,7 @@ def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | li
     Args:
         task: The remote task.
         takes: Media types of the files that the model takes.
-        nothing: What is said where the task has no words.
+        nothing: The text for a task without text.
     """
     files = [found.file for found in task.files[:MOST_FILES]]
     shown = [file for file in files if isinstance(file, FileBytes) and is_readable(file, takes)]
@@ -62,9 +62,13 @@ def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | li
     return [{"type": "text", "text": text}, *(file_block(file, safe_file_name(file.name)) for file in shown)]
 
 
-def in_words(task: TaskView) -> dict[str, str]:
+def text_mark(task: TaskView) -> dict[str, str]:
     """The mark of a result with files: its text without them. The publisher of the answer lists the files below it."""
-    return IN_WORDS.entry(task.words) if 0 < len(task.files) <= MOST_FILES and task.words else {}
+    return (
+        IN_WORDS.entry(task.text_without_files)
+        if 0 < len(task.files) <= MOST_FILES and task.text_without_files
+        else {}
+    )
 
 
 def _too_many(task: TaskView) -> str:

@@ -31,7 +31,7 @@ class SeenFiles:
         self._settings = settings
 
     async def view(self, task: TaskView) -> TaskView:
-        """The task with the content of the files that stand at an address. A file that cannot be fetched stays as it is."""
+        """The task with the content of the files that are given by address. A file that cannot be fetched stays unchanged."""
         holders = [*(artifact.parts for artifact in task.artifacts.values()), task.status]
         parts = [part for held in holders for part in held]
         addressed = [part for part in parts if isinstance(part, FileUrl) and part.media_type in self.takes]

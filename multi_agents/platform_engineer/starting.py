@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Starting:
-    """What is waited for in that time. It begins when this is made.
+    """Waits for the agents during the start, which begins when this object is created.
 
     Args:
         registry: Watches the agents.
@@ -30,7 +30,7 @@ class Starting:
         return max(0.0, self._ends - time.monotonic())
 
     def readiness(self) -> Readiness:
-        """Ready once every agent is up; one that stays down is waited for until that time is over, and then done without."""
+        """Ready once every agent is up; an agent that stays down delays this only until the start time is over."""
         away = [agent for agent in self._registry.agents if not agent.reachable]
         if not away:
             return Readiness(ready=True)
@@ -43,14 +43,14 @@ class Starting:
         return Readiness(ready=True, detail=f"without {down}", without=missing)
 
     async def until_all_are_known(self, seconds: float) -> AsyncGenerator[StatusText, None]:
-        """Wait for the first look at the agents, then for those that are not known yet; at most so many seconds.
+        """Wait for the first look at the agents, then for those that are not known yet; at most `seconds`.
 
-        A plan made before knows some of the agents only: what is for another would be given to one of these.
+        A plan made earlier would know only some of the agents, and would give them the work of the others.
         """
         if not self._registry.looked_at_all:
             await self._registry.looked_at([agent.name for agent in self._registry.agents])
         left = min(self._left, seconds)
-        strangers = self._registry.strangers
-        if strangers and left > 0:
-            yield StatusText(f"Waiting for {', '.join(strangers)} to start.")
+        not_joined = self._registry.not_joined
+        if not_joined and left > 0:
+            yield StatusText(f"Waiting for {', '.join(not_joined)} to start.")
             await self._registry.until_all_join(left)

@@ -9,11 +9,11 @@ from utils.a2a_common.protocol.extensions import parse_usage
 from utils.events import Usage, UsageReported
 
 
-def usage_since(counted: Mapping[str, Any], told: UsageReported | None) -> UsageReported:
+def usage_since(counted: Mapping[str, Any], reported: UsageReported | None) -> UsageReported:
     """The usage of a remote task since the last count: a task reports its total after each question."""
     before = parse_usage(counted)
     known = before.by_agent if before else {}
-    now = told.by_agent if told else {}
+    now = reported.by_agent if reported else {}
     return UsageReported({agent: usage.since(known.get(agent, Usage())) for agent, usage in now.items()})
 
 

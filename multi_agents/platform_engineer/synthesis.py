@@ -16,24 +16,24 @@ _LONGEST_REQUEST = 8_000
 
 
 def synthesis_prompt(messages: Sequence[BaseMessage], turns: int) -> str:
-    """The prompt that stands in for a conversation: history, the current request, and the turn's results.
+    """The prompt that replaces a conversation: history, the current request, and the turn's results.
 
     Args:
         messages: The conversation.
         turns: How many earlier turns it contains, two messages each, 200 characters of a remark.
     """
-    told, found = briefing(messages, turns), found_in_turn(messages)
+    digest, found = briefing(messages, turns), found_in_turn(messages)
     longest = min(LONGEST_RESULT, ALL_RESULTS // max(1, len(found)))
-    history = [f"{remark.role.capitalize()}: {' '.join(remark.content.split())}" for remark in told.history]
+    history = [f"{remark.role.capitalize()}: {' '.join(remark.content.split())}" for remark in digest.history]
     sections = [
         *(["**Conversation so far:**\n" + "\n".join(history)] if history else []),
-        f"**Current Request:** {shortened(told.request, _LONGEST_REQUEST)}",
-        "**Results:**\n\n" + "\n\n".join(_told(each, longest) for each in found),
+        f"**Current Request:** {shortened(digest.request, _LONGEST_REQUEST)}",
+        "**Results:**\n\n" + "\n\n".join(_section(each, longest) for each in found),
     ]
     return "\n\n".join(sections)
 
 
-def _told(found: FoundResult, longest: int) -> str:
-    said = f" was asked: {found.asked}" if found.asked else ""
+def _section(found: FoundResult, longest: int) -> str:
+    asked = f" was asked: {found.asked}" if found.asked else ""
     verb = "It failed" if found.failed else "It answered"
-    return f"{found.source}{said}\n{verb}: {shortened(found.text, longest)}"
+    return f"{found.source}{asked}\n{verb}: {shortened(found.text, longest)}"

@@ -38,7 +38,7 @@ _WHATEVER_ITS_SIZE = (AuthFailed, ModelUnavailable, RateLimited)
 class SynthesisFallback(AgentMiddleware[Any, Any]):
     """Answers from the results if the conversation cannot be answered: with a small prompt, otherwise without a model.
 
-    It stands outside of the recovery of model calls: what comes here is past every other remedy.
+    It is outside of the recovery of model calls: an error that arrives here has passed every other remedy.
 
     Args:
         turns: How many earlier turns the small prompt contains.
@@ -57,7 +57,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
         """Let the model answer; if it fails, answer from the results so far, if there are any.
 
         Raises:
-            PlatformError: The model failed, and nothing was found that could be told.
+            PlatformError: The model failed, and there are no results to answer with.
         """
         try:
             return await handler(request)
@@ -68,7 +68,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
             return await self._small(request, error) or results_answer(request, error)
 
     async def _small(self, request: ModelRequest[Any], error: PlatformError) -> AIMessage | None:
-        """The answer to the small prompt, or nothing where a smaller request does not help."""
+        """The answer to the small prompt; `None` if a smaller request does not help."""
         if isinstance(error, _WHATEVER_ITS_SIZE):
             return None
         request.runtime.stream_writer(ModelRetried(error.code, attempt=1))

@@ -91,7 +91,7 @@ class Plan:
             self._steps.setdefault(step.id, step)
 
     def apply(self, event: AgentEvent) -> PlanUpdated | None:
-        """Take in an event; returns the whole plan when it changed."""
+        """Apply an event; returns the complete plan if it changed."""
         match event:
             case PlanUpdated(steps=steps):
                 round_ = 1 + max((step.order for step in self._steps.values()), default=0)

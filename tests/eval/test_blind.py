@@ -26,7 +26,7 @@ def test_notes_of_the_activity_are_neither_agents_nor_tools():
 
 
 def test_a_result_can_be_written_as_yaml():
-    ended = TurnView(task=TaskView(heard=True, state=DelegationState.COMPLETED))
+    ended = TurnView(task=TaskView(received=True, state=DelegationState.COMPLETED))
     result = Result(Question("q", "docs", ("how?",), "", "rag", {}), (_reply("how?", ended, ()),))
     assert yaml.safe_load(yaml.safe_dump(result.as_row()))["replies"][0]["state"] == "completed"
 

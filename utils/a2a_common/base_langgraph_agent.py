@@ -1,6 +1,6 @@
 """`BaseLangGraphAgent`: the class that every agent subclasses. Hooks only; the work is elsewhere.
 
-The smallest agent says who it is; every hook has a default. This one has a tool too:
+The smallest agent only names itself; every hook has a default. This one has a tool too:
 
     class Clock(BaseLangGraphAgent):
         name = "clock"
@@ -29,7 +29,7 @@ from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, asks_to_clear
 from utils.a2a_common.protocol.media_modes import INPUT_MODES, OUTPUT_MODES
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.protocol.rules import rules_asked
+from utils.a2a_common.protocol.rules import parse_rules_request
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, ArtifactAdded, Completed, ContextCompacted, TextDelta, TextPart
 from utils.keyed_locks import KeyedLocks
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from utils.persistence.tool_record import ToolRecord
 
 
-CLEARED = "Forgotten. The conversation begins anew."  # what an agent says when it was asked to forget
+CLEARED = "Forgotten. The conversation begins anew."  # the answer to a request to forget
 
 
 class BaseLangGraphAgent(ABC):
@@ -70,13 +70,13 @@ class BaseLangGraphAgent(ABC):
     Class attributes:
         name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
         description: What it does, in a sentence. A supervisor routes by it. Required.
-        skills: What its card offers, with examples in users' words; made of the tools where it is empty.
-        version: Version on the card; that of this project when unset.
-        input_modes, output_modes: Media types that it takes and gives; a message with a part of another one is refused.
+        skills: The skills on its card, with example requests; derived from the tools where it is empty.
+        version: Version on the card; by default that of this project.
+        input_modes, output_modes: Media types that it accepts and returns; a message with a part of another type is refused.
         answers_with_message: Whether it may answer with a `MessageAnswer`; its tasks then begin with its first event.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
-            usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
+            usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` takes precedence.
         state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in `ToolRuntime.state`
             and changes it by returning a `Command`. None by default.
         answer_schema: A pydantic model that every answer fills, a data artifact. Not with the offline model. None by default.
@@ -105,17 +105,19 @@ class BaseLangGraphAgent(ABC):
     def __init__(self, runtime: AgentRuntime) -> None:
         install()
         self.runtime = runtime
-        self.url = ""  # where clients reach it: set by whoever serves it, before `start`
+        self.url = ""  # where clients reach it: set by the server before `start`
         self._built: BuiltGraph | None = None
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
-        self.message_answers: Sequence[MessageAnswers] = ()  # to messages of its own extensions: no task
-        self.preparation: Preparation | None = None  # by the one who sent a message, before its turn begins
+        self.message_answers: Sequence[
+            MessageAnswers
+        ] = ()  # answers messages of its own extensions, without a task
+        self.preparation: Preparation | None = None  # prepares the turn of a message, before it begins
         self._threads: KeyedLocks[str] = KeyedLocks()
 
     def system_prompt(self) -> str:
-        """The instruction that stands before every conversation; made of name and description by default."""
+        """The instruction before every conversation; derived from name and description by default."""
         return default_prompt(self.name, self.description)
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
@@ -135,7 +137,7 @@ class BaseLangGraphAgent(ABC):
         return None
 
     def card_options(self) -> CardOptions:
-        """What the card says besides: documentation, security schemes, gRPC, capabilities, further extensions."""
+        """Further fields of the card: documentation, security schemes, gRPC, capabilities, further extensions."""
         return CardOptions()
 
     async def start(self) -> None:
@@ -145,7 +147,7 @@ class BaseLangGraphAgent(ABC):
         """Close what `start` opened."""
 
     async def close(self) -> None:
-        """Close everything, also where a part of it fails: what runs in the background, what `start` opened, and MCP servers."""
+        """Close everything, even if a part of it fails: what runs in the background, what `start` opened, and MCP servers."""
         async with AsyncExitStack() as stack:  # the last one goes first
             servers = [self._mcp.stop] if self._mcp is not None else []
             for close in (self._tool_record.close, self.stop, *servers):
@@ -154,7 +156,7 @@ class BaseLangGraphAgent(ABC):
                 stack.push_async_callback(self._after.close)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel the sub-tasks of a task that ends, before its end is told; none by default.
+        """Cancel the sub-tasks of a task that ends, before its end is published; none by default.
 
         A subclass that holds something elsewhere ends it here. Called however the task ends, also while it waited.
         """
@@ -170,8 +172,8 @@ class BaseLangGraphAgent(ABC):
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message that names no task answers the question of this conversation's waiting task.
 
-        If so that task goes on; if not it is canceled, since its conversation goes on without it. A plain
-        agent takes each such message for a request of its own.
+        If so, that task continues; if not, it is canceled, since its conversation continues without it. A plain
+        agent treats each such message as a new request.
         """
         del question, text, data
         return False
@@ -182,7 +184,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def mcp_note(self) -> str:
-        """Which MCP servers, and which of their tools, the agent does without; empty for none."""
+        """The MCP servers, and those of their tools, that are unavailable to the agent; empty if all are available."""
         return self._mcp.note() if self._mcp else ""
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
@@ -244,7 +246,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def offered_skills(self) -> tuple[Skill, ...]:
-        """What the card offers now: the agent's skills, and the tools of the MCP servers that were reached."""
+        """The skills on the card now: the agent's own, and the tools of the MCP servers that were reached."""
         from utils.a2a_common.graph.tools.mcp_skills import skills_of
 
         own = self.skills or self._tool_skills
@@ -270,10 +272,10 @@ class BaseLangGraphAgent(ABC):
         return await build_graph(self, tools, stack)
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """Work on one request and say so as it happens.
+        """Work on one request and yield its events as they happen.
 
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed` or `InputRequired`; an
-        error that ends the turn is raised. However it ends, the stored conversation is one that the next turn can go on with.
+        error that ends the turn is raised. However it ends, the next turn can continue the stored conversation.
         """
         async with self._threads.of(request.thread_id), aclosing(self._run(request)) as events:
             async for event in events:
@@ -288,7 +290,7 @@ class BaseLangGraphAgent(ABC):
             yield Completed()
             return
         assert self._built is not None
-        if (asked := rules_asked(request.data)) is not None:
+        if (asked := parse_rules_request(request.data)) is not None:
             from utils.a2a_common.graph.rule_requests import rule_events
 
             async for event in rule_events(self._built, self._config(request), asked):
@@ -299,12 +301,12 @@ class BaseLangGraphAgent(ABC):
                 yield event
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
-        """Fetch the message's files, make room for it, run the graph, and begin what is done after the answer."""
+        """Fetch the message's files, make room for it, run the graph, and begin the work after the answer."""
         from utils.a2a_common.graph.run.graph_run import GraphRun
         from utils.a2a_common.graph.run.user_message import user_content, with_files
 
-        request, told = await with_files(request, built.takes, self.runtime.settings.files)
-        for status in told:
+        request, notes = await with_files(request, built.takes, self.runtime.settings.files)
+        for status in notes:
             yield status
         config = self._config(request)
         turn = GraphRun(built, self.name, request, config)
@@ -318,8 +320,8 @@ class BaseLangGraphAgent(ABC):
             async for event in events:
                 yield event
         if not turn.waits:
-            said = None if turn.is_answer else request.text
-            self._after.begin(built, config, said, of_user=request.delegation is None, size=turn.size)
+            text = None if turn.is_answer else request.text
+            self._after.begin(built, config, text, of_user=request.delegation is None, size=turn.size)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield ArtifactAdded((TextPart(notice),), NOTICE_ARTIFACT)
@@ -339,12 +341,12 @@ class BaseLangGraphAgent(ABC):
         """Make room for a turn before it begins, where the conversation does not fit, without a model.
 
         Args:
-            config: Names the conversation's thread.
-            query: What the user says in this turn.
-            state: The conversation as the turn finds it.
+            config: The config of the conversation's thread.
+            query: The user's message of this turn.
+            state: The conversation before the turn.
 
         Returns:
-            What was done; nothing where there is room.
+            What was done; empty if there is room.
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -367,7 +369,7 @@ class BaseLangGraphAgent(ABC):
         return done
 
     async def clear_context(self, thread_id: str) -> None:
-        """Forget a conversation, as `AgentRequest.thread_id` names it, with texts left out of it. Its tasks stay.
+        """Forget the conversation of this `AgentRequest.thread_id`, with texts left out of it. Its tasks stay.
 
         Raises:
             StorageError: The stored texts cannot be deleted.
@@ -376,22 +378,22 @@ class BaseLangGraphAgent(ABC):
         await self.runtime.checkpointer.adelete_thread(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
-        """Delete what the agent keeps of a conversation besides its tasks; one with storage of its own extends this."""
+        """Delete what the agent stores of a conversation besides its tasks; an agent with storage of its own extends this."""
         await BaseLangGraphAgent.clear_context(self, thread_id)
         for task_id in task_ids:
             await self.forget_calls(task_id)
 
     async def delete_below(self, thread_id: str) -> Sequence[Kept]:  # noqa: ARG002 - for those that delegate
-        """Have a conversation deleted at the agents behind this one; name those that still have something of it."""
+        """Have a conversation deleted at the agents behind this one; return those that still have data of it."""
         return ()
 
     @classmethod
     def personal(cls, tenant: str, person: str) -> Sequence[Personal]:  # noqa: ARG003 - for those that keep any
-        """What is kept of a person (issuer and subject) beside conversations, for the command `erase`."""
+        """Stored data of a person (issuer and subject) besides conversations, for the command `erase`."""
         return ()
 
     def _notice(self, state: StateSnapshot, request: AgentRequest) -> str:
-        """What a person reads once, with the first answer; another agent does not need it."""
+        """The notice that a user gets once, with the first answer; another agent does not need it."""
         if not self.runtime.notice or request.delegation is not None:
             return ""
         earlier = [each for each in state.values.get("messages", ())[:1] if each.id != request.turn_id]

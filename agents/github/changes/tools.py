@@ -116,7 +116,7 @@ class ChangeSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            told=TOLD,
+            explained=TOLD,
             metadata={
                 "examples": list(self.examples),
                 repeatable.CHANGES: True,

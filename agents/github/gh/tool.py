@@ -47,7 +47,7 @@ def gh_tool(gh: Gh) -> BaseTool:
         name="gh",
         description=f"Run a read-only command of the gh program for one repository. Allowed: {commands}.",
         args_schema=RunGh,
-        told=TOLD,
+        explained=TOLD,
         metadata={READ_ONLY: True},
     )
 

@@ -51,6 +51,6 @@ class ToolSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            told=TOLD,
+            explained=TOLD,
             metadata={"examples": list(self.examples), CHANGES: self.changes, READ_ONLY: True},
         )

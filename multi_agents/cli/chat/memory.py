@@ -5,7 +5,7 @@ from __future__ import annotations
 from multi_agents.cli.console import say
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.peer.memories import NOTHING, forgotten, lines_of, remembered
-from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
+from utils.a2a_common.protocol.memories import MemoryAction, MemoryRequest
 
 USAGE = (
     "/memory lists what is remembered about you; /memory search WORDS, /memory add TEXT, /memory forget NUMBER and "
@@ -22,11 +22,11 @@ async def memory(peer: Peer, argument: str) -> None:
     action, _, text = argument.partition(" ")
     match action, text.strip():
         case "", _:
-            _list(lines_of(await remembered(peer, MemoryAsked(MemoryAction.LIST))))
+            _list(lines_of(await remembered(peer, MemoryRequest(MemoryAction.LIST))))
         case "search", words if words:
-            _list(lines_of(await remembered(peer, MemoryAsked(MemoryAction.SEARCH, words))))
+            _list(lines_of(await remembered(peer, MemoryRequest(MemoryAction.SEARCH, words))))
         case "add", said if said:
-            _list(lines_of(await remembered(peer, MemoryAsked(MemoryAction.ADD, said))))
+            _list(lines_of(await remembered(peer, MemoryRequest(MemoryAction.ADD, said))))
         case "forget", which if which:
             for line in lines_of(await forgotten(peer, which)):
                 say(f"Forgotten: {line.partition('. ')[2]}")

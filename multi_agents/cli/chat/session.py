@@ -129,7 +129,7 @@ class Chat:
                 self._say_notice(view.notice)
                 say_suggested(view.suggestions)
         self.suggested = view.suggestions
-        if task.heard:
+        if task.received:
             self._note_waiting(result)
         self.context_id = task.context_id or self.context_id
         self.context = task.context or self.context

@@ -13,10 +13,10 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import connect
 from multi_agents.cli.peer.memories import ALL, NOTHING, Memories, forgotten, lines_of, remembered
 from multi_agents.cli.running import run
-from utils.a2a_common.protocol.memories import MemoryAsked
+from utils.a2a_common.protocol.memories import MemoryRequest
 
 
-def ask_memories(url: str | None, token: str, asked: MemoryAsked, *, as_json: bool) -> ExitCode:
+def ask_memories(url: str | None, token: str, asked: MemoryRequest, *, as_json: bool) -> ExitCode:
     """`memory list`, `memory search` and `memory add`."""
 
     async def main() -> ExitCode:

@@ -12,13 +12,19 @@ from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.typed_lines import forget
 from utils.a2a_common.client.conversations import ask_conversations, keeps_conversations
-from utils.a2a_common.protocol.conversations import MOST_LISTED, Action, Asked, Reason, parse_kept
+from utils.a2a_common.protocol.conversations import (
+    MOST_LISTED,
+    Action,
+    ConversationsRequest,
+    Reason,
+    parse_kept,
+)
 from utils.encryption.settings import EncryptionSettings
 
 NOT_KEPT = "The agent at {} does not list or delete conversations: its card does not declare it."
 
 
-async def ask(peer: Peer, asked: Asked) -> Mapping[str, Any]:
+async def ask(peer: Peer, asked: ConversationsRequest) -> Mapping[str, Any]:
     """The agent's answer.
 
     Raises:
@@ -38,7 +44,7 @@ async def all_of(peer: Peer) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     token = ""
     while True:
-        answer = await ask(peer, Asked(Action.LIST, limit=MOST_LISTED, page_token=token))
+        answer = await ask(peer, ConversationsRequest(Action.LIST, limit=MOST_LISTED, page_token=token))
         found += answer.get("conversations") or []
         token = str(answer.get("nextPageToken") or "")
         if not token:
@@ -50,7 +56,7 @@ async def whole_of(peer: Peer, context_id: str) -> dict[str, Any]:
     tasks: list[Any] = []
     token = ""
     while True:
-        answer = await ask(peer, Asked(Action.EXPORT, context_id, page_token=token))
+        answer = await ask(peer, ConversationsRequest(Action.EXPORT, context_id, page_token=token))
         tasks += answer.get("tasks") or []
         token = str(answer.get("nextPageToken") or "")
         if not token:
@@ -77,7 +83,7 @@ async def deleted(peer: Peer, context_id: str, home: Path, *, here_only: bool) -
     """
     tasks = (await whole_of(peer, context_id))["tasks"]
     typed = [text_of(each) for task in tasks for each in task.get("history") or []]
-    answer = await ask(peer, Asked(Action.DELETE, context_id, here_only=here_only))
+    answer = await ask(peer, ConversationsRequest(Action.DELETE, context_id, here_only=here_only))
     await asyncio.to_thread(forget, home, typed, EncryptionSettings.load().codec())
     return answer
 

@@ -9,7 +9,7 @@ from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
 from utils.a2a_common.client.stream.extension_request import ask_extension, declares
-from utils.a2a_common.protocol.memories import MEMORY_EXTENSION, MemoryAction, MemoryAsked, memory_part
+from utils.a2a_common.protocol.memories import MEMORY_EXTENSION, MemoryAction, MemoryRequest, memory_part
 
 NOT_KEPT = "The agent at {} remembers nothing beyond a conversation: its card does not declare it."
 NOTHING = "Nothing is remembered."
@@ -18,7 +18,7 @@ ALL = "all"
 Memories = list[Mapping[str, Any]]
 
 
-async def remembered(peer: Peer, asked: MemoryAsked) -> Memories:
+async def remembered(peer: Peer, asked: MemoryRequest) -> Memories:
     """The memories that the answer tells of.
 
     Raises:
@@ -41,9 +41,9 @@ async def forgotten(peer: Peer, which: str) -> Memories:
         AgentRefused: The agent has none, or refuses.
     """
     if which == ALL:
-        return await remembered(peer, MemoryAsked(MemoryAction.FORGET_ALL))
-    meant = chosen(await remembered(peer, MemoryAsked(MemoryAction.LIST)), which)
-    return await remembered(peer, MemoryAsked(MemoryAction.FORGET, memory_id=str(meant["id"])))
+        return await remembered(peer, MemoryRequest(MemoryAction.FORGET_ALL))
+    meant = chosen(await remembered(peer, MemoryRequest(MemoryAction.LIST)), which)
+    return await remembered(peer, MemoryRequest(MemoryAction.FORGET, memory_id=str(meant["id"])))
 
 
 def chosen(found: Memories, which: str) -> Mapping[str, Any]:

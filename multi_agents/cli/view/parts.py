@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import assert_never
 
-from utils.a2a_common.client.delegation.part_text import Said, joined
+from utils.a2a_common.client.delegation.part_text import TextPiece, joined
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
 
 
@@ -27,7 +27,7 @@ def part_text(part: ContentPart) -> str:
 
 def artifact_text(parts: Iterable[ContentPart]) -> str:
     """The parts of an artifact: text goes on as it was streamed, whatever else stands on lines of its own."""
-    return joined(Said(part_text(part), flows=isinstance(part, TextPart)) for part in parts)
+    return joined(TextPiece(part_text(part), flows=isinstance(part, TextPart)) for part in parts)
 
 
 def message_text(parts: Iterable[ContentPart]) -> str:

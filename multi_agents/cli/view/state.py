@@ -94,7 +94,7 @@ class TurnView:
     @property
     def state(self) -> DelegationState | None:
         """The task's state; `None` before the agent answered."""
-        return self.task.state if self.task.heard else None
+        return self.task.state if self.task.received else None
 
     @property
     def status_text(self) -> str:
@@ -114,7 +114,7 @@ class TurnView:
     @property
     def works(self) -> bool:
         """Whether the task has neither ended nor waits: what is known of it may grow. A plain message has no task."""
-        return bool(self.task.task_id) and self.task.heard and self.task.open
+        return bool(self.task.task_id) and self.task.received and self.task.open
 
     @property
     def steps(self) -> Sequence[PlanStep]:
@@ -184,7 +184,7 @@ def away_line(event: AgentAway) -> str:
 
 def silence_line(seconds: float, view: TurnView) -> str:
     """The line that a person reads while the agent says nothing; short enough to be shown whole."""
-    if not view.task.heard:
+    if not view.task.received:
         return f"the agent has not answered for {seconds:.0f} s; Ctrl-C stops waiting"
     return f"nothing new from the agent for {seconds:.0f} s; Ctrl-C cancels the task"
 

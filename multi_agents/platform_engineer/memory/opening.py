@@ -21,7 +21,7 @@ _FILE = StoreFile.MEMORIES
 async def long_term_memory(runtime: AgentRuntime, settings: MemorySettings) -> LongTermMemory | None:
     """The memory, not yet open; `None` if it is off and has no earlier data.
 
-    What was kept while it was on can be listed and forgotten when it is off, and leaves with its conversation.
+    Memories from the time when it was on can be listed and forgotten when it is off, and are deleted with their conversation.
     """
     kept = runtime.database is not None or await asyncio.to_thread((runtime.home / _FILE).exists)
     if not settings.on and not kept:

@@ -1,4 +1,4 @@
-"""Shows what is known of a user before a turn, and learns from the user's words after it, behind the answer.
+"""Adds a user's memories to a turn, and learns from the user's messages after the answer.
 
 Learning runs after the answer, and no turn waits for it. A failure is only logged.
 """
@@ -33,7 +33,7 @@ MEMORY = "memory"
 """Name under which the usage of model requests for memories is reported."""
 
 AT_ONCE = 8
-"""Conversations that are learnt from at once; one more teaches nothing in this turn."""
+"""Conversations that are learnt from concurrently; further ones are skipped in this turn."""
 
 
 class _Conversation(NamedTuple):
@@ -48,7 +48,7 @@ class _Conversation(NamedTuple):
     config: RunnableConfig
 
     async def messages(self) -> list[BaseMessage]:
-        """All of it that the model's provider took; empty where it was deleted."""
+        """All messages that the model's provider accepted; empty if the conversation was deleted."""
         from utils.context.refused import TURN_LEFT_OUT, accepted_messages
 
         state = await self.built.graph.aget_state(self.config)
@@ -56,7 +56,7 @@ class _Conversation(NamedTuple):
 
 
 def owner_of_request(request: AgentRequest) -> str | None:
-    """Whose memory a turn has; `None` for a caller without a name, and for what another agent asks."""
+    """The owner of a turn's memory; `None` for a caller without a name, and for a request of another agent."""
     if request.delegation is not None:
         return None
     return owner_label(request.caller.tenant, request.caller.name)
@@ -66,7 +66,7 @@ class Remembering:
     """The work around turns, for one agent.
 
     Args:
-        memory: What is remembered.
+        memory: The long-term memory.
         runtime: The agent's settings and model.
         summariser: Writes what a conversation was about; an extract without it.
     """
@@ -82,7 +82,7 @@ class Remembering:
     async def known(self, request: AgentRequest) -> str:
         """The memories for the model in this turn; empty if there are none or they cannot be read.
 
-        The offline model reads the user's words alone: it is told nothing.
+        The offline model reads the user's text only and gets no memories.
         """
         owner = owner_of_request(request)
         if owner is None or not (self._asks and self._memory.settings.on and self._memory.settings.tokens):
@@ -102,7 +102,7 @@ class Remembering:
             request: The turn.
             built: The agent's graph.
             config: Names the conversation's thread.
-            after: Notes what it cost.
+            after: Records the usage.
         """
         owner = owner_of_request(request)
         if owner is None or not self._memory.settings.on or len(self._tasks) >= AT_ONCE:
@@ -112,7 +112,7 @@ class Remembering:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop what is under way."""
+        """Stop the running work."""
         await end_tasks(list(self._tasks))
 
     async def _guarded(
@@ -126,7 +126,7 @@ class Remembering:
                     await self._message(owner, request)
                     await self._conversation(owner, request.thread_id, await conversation.messages())
                 finally:
-                    if not await conversation.messages():  # it was deleted meanwhile, and this came after
+                    if not await conversation.messages():  # it was deleted before this was stored
                         await self._memory.forget_conversation(request.thread_id)
             if used.total:
                 await after.report(conversation.built, conversation.config, MEMORY, used.total)
@@ -134,7 +134,7 @@ class Remembering:
             log.warning("memory.not_learnt", error=type(error).__name__)
 
     async def _message(self, owner: str, request: AgentRequest) -> None:
-        """Ask the model what a message says that is worth remembering. An answer to a question teaches nothing."""
+        """Ask the model what is worth remembering in a message. Nothing is learnt from an answer to a question."""
         from langchain_core.messages import HumanMessage
 
         from utils.a2a_common.graph.model.call import name_of
@@ -162,12 +162,12 @@ class Remembering:
         await self._memory.learn(owner, checked(found, request.text, known), request.thread_id)
 
     async def _conversation(self, owner: str, thread_id: str, messages: list[BaseMessage]) -> None:
-        """Renew what is kept of the conversation as a whole."""
+        """Renew the memory of the conversation as a whole."""
         from utils.memory.episode import is_due, words_of_user, written
 
         words = words_of_user(messages)
-        said, before = sum(map(len, words)), await self._memory.episode(owner, thread_id)
-        if before.get("off") or not is_due(said, int(before.get("said", 0))):
+        length, before = sum(map(len, words)), await self._memory.episode(owner, thread_id)
+        if before.get("off") or not is_due(length, int(before.get("said", 0))):
             return
         if text := await written(words, self._summariser):
-            await self._memory.keep_episode(owner, thread_id, text, said)
+            await self._memory.keep_episode(owner, thread_id, text, length)

@@ -14,8 +14,8 @@ from utils.a2a_common.protocol.extension_data import MalformedRequest
 from utils.a2a_common.protocol.memories import (
     MEMORY_EXTENSION,
     MemoryAction,
-    MemoryAsked,
-    memory_asked,
+    MemoryRequest,
+    parse_memory_request,
 )
 from utils.a2a_common.protocol.owner import owner_of, parts_of
 from utils.a2a_common.protocol.parts import data_part, objects_under
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from utils.memory.long_term import LongTermMemory
 
-NOBODY = "Nothing is remembered of a caller without a name. Switch authentication on with AUTH_MODE."
+ANONYMOUS = "Nothing is remembered of a caller without a name. Switch authentication on with AUTH_MODE."
 OFF = "Nothing is remembered: LONG_TERM_MEMORY is off."
 NOT_KEPT = "Not remembered: it seems to hold a password, a key or a number that is secret."
 NO_SUCH = "There is no such memory."
@@ -36,40 +36,40 @@ _MOST_FOUND = 20
 
 
 class MemoryRequests:
-    """Works on what is remembered of the caller.
+    """Answers requests about the caller's memories.
 
     Args:
-        memory: Gives the memory; `None` where it is off and nothing was kept before.
+        memory: Returns the memory; `None` if it is off and nothing was stored before.
     """
 
     def __init__(self, memory: Callable[[], LongTermMemory | None]) -> None:
         self._memory = memory
 
     async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """The answer to a message that asks for memories; `None` for any other.
+        """The answer to a request about memories; `None` for any other message.
 
         Raises:
-            InvalidParamsError: The request cannot be understood, or names nothing that there is.
+            InvalidParamsError: The request cannot be understood, or names a memory that does not exist.
             UnsupportedOperationError: Nothing can be remembered of this caller.
             StorageError: The storage failed.
         """
         try:
-            asked = memory_asked(objects_under(MEMORY_EXTENSION, message))
+            asked = parse_memory_request(objects_under(MEMORY_EXTENSION, message))
         except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:
             return None
         owner = owner_label(*parts_of(owner_of(call)))
         if owner is None:
-            raise UnsupportedOperationError(NOBODY)
+            raise UnsupportedOperationError(ANONYMOUS)
         memory = self._memory()
         if memory is None or (asked.action is MemoryAction.ADD and not memory.settings.on):
             raise UnsupportedOperationError(OFF)
         return _message(*await _done(memory, owner, asked), asked.action)
 
 
-async def _done(memory: LongTermMemory, owner: str, asked: MemoryAsked) -> tuple[str, Sequence[Memory]]:
-    """The sentence of the answer, and the memories that it tells of."""
+async def _done(memory: LongTermMemory, owner: str, asked: MemoryRequest) -> tuple[str, Sequence[Memory]]:
+    """The sentence of the answer, and the memories in it."""
     match asked.action:
         case MemoryAction.LIST:
             found = await memory.all_of(owner)
@@ -99,10 +99,10 @@ def _counted(number: int) -> str:
 
 
 def _message(sentence: str, memories: Sequence[Memory], action: MemoryAction) -> Message:
-    told = [
+    listed = [
         {"id": each.id, "kind": NAMES[each.kind], "text": each.text, "day": each.day} for each in memories
     ]
-    payload = {MEMORY_EXTENSION: {"action": action.value, "memories": told}}
+    payload = {MEMORY_EXTENSION: {"action": action.value, "memories": listed}}
     return Message(
         message_id=str(uuid4()), role=Role.ROLE_AGENT, parts=[Part(text=sentence), data_part(payload)]
     )

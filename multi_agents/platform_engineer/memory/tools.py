@@ -1,7 +1,7 @@
 """The supervisor's tools for its long-term memory: `search_memory`, `remember` and `forget`.
 
-What other agents and their documents say can make a model call any tool. So `remember` takes a quote of the user's message
-alone, and `forget` works only where the user's message has a word that asks for it, and one of what is forgotten.
+Text of other agents and documents can make a model call any tool. So `remember` accepts only a quote of the user's message,
+and `forget` works only if the user's message has a word that asks for it, and a word of the memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from utils.messages.transcript import is_stand_in
 
 SEARCH_MEMORY, REMEMBER, FORGET = "search_memory", "remember", "forget"
 
-NOBODY = "Nothing is remembered of a caller without a name."
+ANONYMOUS = "Nothing is remembered of a caller without a name."
 NOT_SAID = (
     "Not remembered: the quote must be the user's own words of this conversation, copied letter by letter, of at most 400 "
     "characters, without passwords, keys and codes."
@@ -52,7 +52,7 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
     ) -> str:
         """Search what the user said in earlier conversations: facts, rules, and what the conversations were about."""
         if (owner := owner_of_request(runtime.context)) is None:
-            return NOBODY
+            return ANONYMOUS
         found = await memory.found(owner, query, _MOST_FOUND)
         return "\n".join([FOUND, found_lines(found)]) if found else NOTHING
 
@@ -66,8 +66,8 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
     ) -> str:
         """Keep for later conversations what the user asks you to remember."""
         if (owner := owner_of_request(runtime.context)) is None:
-            return NOBODY
-        text = quoted(quote, _said(runtime.state))
+            return ANONYMOUS
+        text = quoted(quote, _user_texts(runtime.state))
         if text is None:
             return NOT_SAID
         about = MemoryKind.PROCEDURE if kind == "procedure" else MemoryKind.FACT
@@ -80,12 +80,12 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
     ) -> str:
         """Forget for good what the user asks you to forget."""
         if (owner := owner_of_request(runtime.context)) is None:
-            return NOBODY
-        said = _said(runtime.state)
-        if not said or not asks_to_forget(said[-1]):
+            return ANONYMOUS
+        texts = _user_texts(runtime.state)
+        if not texts or not asks_to_forget(texts[-1]):
             return NOT_ASKED
         every = await memory.meant(owner, what)
-        meant = [each for each in every if names(said[-1], each.text)]
+        meant = [each for each in every if names(texts[-1], each.text)]
         if every and not meant:
             return NOT_ASKED
         if len(meant) > 1:
@@ -103,7 +103,7 @@ def _tool(run: Callable[..., Awaitable[str]]) -> BaseTool:
     return patterned(run, metadata={"examples": list(_EXAMPLES[name]), READ_ONLY: name == SEARCH_MEMORY})
 
 
-def _said(state: Any) -> Sequence[str]:
+def _user_texts(state: Any) -> Sequence[str]:
     """The user's messages of this conversation, oldest first."""
     messages = state.get("messages", ())
     return [

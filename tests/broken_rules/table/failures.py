@@ -91,8 +91,8 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "an answer with the word Error: fails",
                 _TURN + "::StreamTranslator.finish",
-                "self._end.event(said=self.said)",
-                "self._end.event(said=self.said and 'Error:' not in self._text.text)",
+                "self._end.event(has_text=self.has_text)",
+                "self._end.event(has_text=self.has_text and 'Error:' not in self._text.text)",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
             ),
             broken(
@@ -120,7 +120,7 @@ FAILURES: tuple[Rule, ...] = (
                 (
                     Edit(
                         "utils/a2a_common/graph/run/turn_end.py::TurnEnd.event",
-                        "not said and (not self.added)",
+                        "not has_text and (not self.added)",
                         "False",
                     ),
                     Edit(

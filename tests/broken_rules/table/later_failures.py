@@ -152,7 +152,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a tool does not say what it returned",
-                "utils/a2a_common/graph/tools/contained_tool.py::_said",
+                "utils/a2a_common/graph/tools/contained_tool.py::_tool_message",
                 "SHAPE.entry(text.shape)",
                 "{}",
                 "tests/e2e/agents/test_row_files.py::test_the_offline_model_shows_the_rows_and_attaches_them",

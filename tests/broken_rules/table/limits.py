@@ -421,7 +421,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "files are left out",
-                "utils/a2a_common/client/delegation/part_text.py::said",
+                "utils/a2a_common/client/delegation/part_text.py::piece_of",
                 "f'{described(part)} {where(url)}'",
                 "''",
                 "tests/e2e/delegation/test_files.py::test_a_file_that_is_all_that_an_agent_returned_is_named_to_the_user",

@@ -58,14 +58,14 @@ MEMORY: tuple[Rule, ...] = (
             broken(
                 "a page makes the model forget",
                 _TOOLS,
-                "not said or not asks_to_forget(said[-1])",
+                "not texts or not asks_to_forget(texts[-1])",
                 "False",
                 _PLANTED,
             ),
             broken(
                 "it forgets what the user did not mention",
                 _TOOLS,
-                "names(said[-1], each.text)",
+                "names(texts[-1], each.text)",
                 "True",
                 _PLANTED,
             ),

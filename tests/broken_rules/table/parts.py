@@ -100,8 +100,8 @@ PARTS: tuple[Rule, ...] = (
             broken(
                 "files and data do not reach the model",
                 "utils/a2a_common/graph/run/graph_run.py::GraphRun._entry",
-                "self._said(user_content(request, self._takes))",
-                "self._said(request.text)",
+                "self._user_message(user_content(request, self._takes))",
+                "self._user_message(request.text)",
                 _MODES + "test_a_message_may_be_a_file_alone",
                 _MODES + "test_every_kind_of_data_reaches_the_model",
             ),
@@ -143,8 +143,8 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "progress is the question or the answer",
-                "utils/a2a_common/client/delegation/task_view.py::TaskView._say",
-                "event.state is not self._said_in",
+                "utils/a2a_common/client/delegation/task_view.py::TaskView._set_status",
+                "event.state is not self._status_state",
                 "event.state is None",
                 _STATES + "test_progress_is_neither_the_answer_nor_the_question_nor_the_failure",
             ),

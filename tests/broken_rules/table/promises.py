@@ -207,8 +207,8 @@ PROMISES: tuple[Rule, ...] = (
             broken(
                 "it is told none",
                 "multi_agents/platform_engineer/delegation_scope.py::DelegationScopes._whole_scope",
-                "told.results",
-                "told.results[:0]",
+                "digest.results",
+                "digest.results[:0]",
                 "tests/e2e/delegation/test_scope_and_budget.py::"
                 "test_a_sub_agents_tool_reads_the_request_the_results_and_the_history",
             ),

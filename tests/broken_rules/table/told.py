@@ -50,7 +50,7 @@ TOLD: tuple[Rule, ...] = (
             broken(
                 "an agent says itself who asks",
                 "utils/a2a_common/graph/questions/interrupts.py::origin_of",
-                "agent if said in ('', agent) else f'{agent} > {said}'",
+                "agent if name in ('', agent) else f'{agent} > {name}'",
                 "said or agent",
                 "tests/e2e/delegation/test_relay.py::"
                 "test_a_question_names_the_agent_by_our_name_whoever_it_says_it_is",

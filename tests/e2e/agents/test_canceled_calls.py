@@ -113,7 +113,7 @@ async def test_a_task_that_is_canceled_during_a_change_says_that_its_outcome_is_
         if tool == "deploy":  # nothing could stop it
             floor.let.set()
             await floor.done.wait()
-    assert view.said == answer.last_words == f"Canceled. {UNKNOWN.format(tool)}"
+    assert view.status_text == answer.last_words == f"Canceled. {UNKNOWN.format(tool)}"
     assert isinstance(view.error, TaskError)
     assert (view.error.code, view.error.message) == ("unknown_outcome", UNKNOWN.format(tool))
     assert not view.error.retryable
@@ -123,7 +123,7 @@ async def test_a_task_that_is_canceled_while_it_only_reads_is_simply_canceled(fl
     scripted = ScriptedModel(script=[calls(call("look", version="1.2"))])
     async with running_agent(Deployer, model=scripted) as url, connected(url) as client:
         view, answer = await stopped(client, floor)
-    assert (view.said, view.error, answer.last_words) == ("", None, "")
+    assert (view.status_text, view.error, answer.last_words) == ("", None, "")
 
 
 async def test_a_task_that_is_canceled_while_it_asks_before_a_change_is_simply_canceled() -> None:
@@ -157,6 +157,6 @@ async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(
         view, answer = await stopped(client, floor)
     assert view.error is not None
     assert view.error.code == "unknown_outcome"
-    assert view.said == answer.last_words
-    assert view.said.startswith("Canceled. The deployer agent was stopped during something")
-    assert f'It said: "{UNKNOWN.format("deploy")}"' in view.said
+    assert view.status_text == answer.last_words
+    assert view.status_text.startswith("Canceled. The deployer agent was stopped during something")
+    assert f'It said: "{UNKNOWN.format("deploy")}"' in view.status_text

@@ -15,7 +15,7 @@ from tests.e2e.context.test_refused_material import (
     words_of,
 )
 from tests.e2e.context.test_rules_told import rules, told
-from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesAsked
+from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesRequest
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import run_strict_provider
 
@@ -33,14 +33,14 @@ async def test_a_rule_that_the_filter_refuses_is_left_out_and_the_turn_is_answer
         ):
             talk = Talk(client, double)
             assert (await talk.say(f"{GOOD} Hello.")).state == "completed"
-            await rules(client, talk.context_id, RulesAsked(add=BAD))
+            await rules(client, talk.context_id, RulesRequest(add=BAD))
             first = await talk.say("What is the value of 1?")
             assert (first.state, first.text) == ("completed", "I answer.")
             assert "refused your rule 2." in words_of(first)
             assert "/rules remove 2" in words_of(first)
             assert told(first) == []
             assert GOOD in talk.last_body()
-            listed = await rules(client, talk.context_id, RulesAsked())
+            listed = await rules(client, talk.context_id, RulesRequest())
             assert listed.text.splitlines()[1:] == [f"1. {GOOD}", f"2. {BAD} {LEFT_OUT}"]
             assert listed.metadata(RULES_EXTENSION)[-1]["rules"] == [GOOD, BAD]
         async with (
@@ -61,11 +61,11 @@ async def test_a_rule_that_was_left_out_is_tried_again_once_it_was_removed_and_a
             connected(url) as client,
         ):
             talk = Talk(client, double, "fresh")
-            await rules(client, "fresh", RulesAsked(add=BAD))
+            await rules(client, "fresh", RulesRequest(add=BAD))
             assert "refused your rule 1." in words_of(await talk.say("What is the value of 1?"))
-            await rules(client, "fresh", RulesAsked(remove="1"))
+            await rules(client, "fresh", RulesRequest(remove="1"))
             double.refusing = {}
-            listed = await rules(client, "fresh", RulesAsked(add=BAD))
+            listed = await rules(client, "fresh", RulesRequest(add=BAD))
             assert LEFT_OUT not in listed.text
             assert (await talk.say("Go on.")).state == "completed"
             assert BAD in talk.last_body()
@@ -80,7 +80,7 @@ async def test_a_rule_stays_where_a_message_or_a_picture_is_why_a_turn_was_refus
             connected(url) as client,
         ):
             talk = Talk(client, double, "fresh")
-            await rules(client, "fresh", RulesAsked(add=GOOD))
+            await rules(client, "fresh", RulesRequest(add=GOOD))
             assert (await talk.say("Say badword.")).state == "failed"
             assert (await talk.say("What is on it?", ("bad.png", BROKEN))).state == "completed"
             assert GOOD in talk.last_body()
@@ -95,8 +95,8 @@ async def test_rules_that_another_model_accepted_are_suspected_after_a_turn_that
             connected(url) as client,
         ):
             talk = Talk(client, double, "fresh")
-            await rules(client, "fresh", RulesAsked(add=GOOD))
-            await rules(client, "fresh", RulesAsked(add=BAD))
+            await rules(client, "fresh", RulesRequest(add=GOOD))
+            await rules(client, "fresh", RulesRequest(add=BAD))
             assert (await talk.say("Hello.")).state == "completed"
             double.refusing = {"badword": FILTERS["openai"]}
             assert (await talk.say("What is the value of 1?")).state == "failed"

@@ -13,7 +13,7 @@ from multi_agents.cli.chat.rules import rules_of
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from tests.property.context.oracle import finish
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
-from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesAsked, rules_part
+from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesRequest, rules_part
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.state import rule_changes
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 RULE, OTHER = "Never touch production.", "Always name the owner of a service."
 
 
-async def rules(client: Any, context_id: str, asked: RulesAsked) -> Answer:
+async def rules(client: Any, context_id: str, asked: RulesRequest) -> Answer:
     request = message("Which rules hold?", context_id=context_id)
     value = json_format.ParseDict(rules_part(asked), struct_pb2.Value())
     request.message.parts.append(Part(data=value))
@@ -46,12 +46,12 @@ async def test_a_user_is_told_of_every_rule_that_is_noted_or_revoked_and_can_lis
         context = first.context_id
         assert told(first) == [("pinned", RULE)]
         assert told(await ask(client, "Look again.", context_id=context)) == []
-        added = await rules(client, context, RulesAsked(add=OTHER))
+        added = await rules(client, context, RulesRequest(add=OTHER))
         assert added.text == f"Rules that hold for this conversation:\n1. {RULE}\n2. {OTHER}"
         assert added.metadata(RULES_EXTENSION)[-1]["rules"] == [RULE, OTHER]
-        removed = await rules(client, context, RulesAsked(remove="1"))
+        removed = await rules(client, context, RulesRequest(remove="1"))
         assert removed.metadata(RULES_EXTENSION)[-1]["rules"] == [OTHER]
-        assert (await rules(client, context, RulesAsked(remove="7"))).text.startswith(
+        assert (await rules(client, context, RulesRequest(remove="7"))).text.startswith(
             "There is no such rule."
         )
         after = await ask(client, "And now?", context_id=context)
@@ -62,9 +62,9 @@ async def test_a_user_is_told_of_every_rule_that_is_noted_or_revoked_and_can_lis
 
 async def test_a_conversation_without_rules_says_so_and_takes_one_before_its_first_message() -> None:
     async with running_agent(Keys, model=ScriptedModel(script=["Done."])) as url, connected(url) as client:
-        listed = await rules(client, "fresh", RulesAsked())
+        listed = await rules(client, "fresh", RulesRequest())
         assert listed.text == "No rules hold for this conversation."
-        added = await rules(client, "fresh", RulesAsked(add=RULE))
+        added = await rules(client, "fresh", RulesRequest(add=RULE))
         assert added.metadata(RULES_EXTENSION)[-1]["rules"] == [RULE]
 
 
@@ -85,12 +85,12 @@ def test_rules_beyond_their_share_stay_readable_and_the_user_is_told() -> None:
 @pytest.mark.parametrize(
     ("line", "asked"),
     [
-        ("/rules", RulesAsked()),
-        ("/rules add Never touch production.", RulesAsked(add=RULE)),
-        ("/rules remove 2", RulesAsked(remove="2")),
+        ("/rules", RulesRequest()),
+        ("/rules add Never touch production.", RulesRequest(add=RULE)),
+        ("/rules remove 2", RulesRequest(remove="2")),
         ("/rules add", None),
         ("/rules whatever", None),
     ],
 )
-def test_the_command_of_the_chat_says_what_is_asked(line: str, asked: RulesAsked | None) -> None:
+def test_the_command_of_the_chat_says_what_is_asked(line: str, asked: RulesRequest | None) -> None:
     assert rules_of(line.removeprefix("/rules")) == asked

@@ -21,7 +21,7 @@ from tests.e2e.conversations.asking import asked, files_with
 from utils.a2a_common.client.conversations import ask_conversations
 from utils.a2a_common.client.transport.connection import Connection, fetch_card, http_client
 from utils.a2a_common.client.transport.errors import AgentBusy
-from utils.a2a_common.protocol.conversations import Action, Asked
+from utils.a2a_common.protocol.conversations import Action, ConversationsRequest
 from utils.a2a_common.server import conversations
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
@@ -147,7 +147,7 @@ async def test_where_a_turn_begins_while_its_conversation_is_deleted_the_client_
         await started.wait()
         (found,) = (await asked(client, action="list"))["conversations"]
         connection = Connection.open("keys", await fetch_card(http, url), http)
-        delete = Asked(Action.DELETE, found["contextId"])
+        delete = ConversationsRequest(Action.DELETE, found["contextId"])
         deleting = asyncio.create_task(ask_conversations(connection, delete))
         await model._cancelled.wait()
         next_one = asyncio.create_task(ask(client, "And b?", context_id=found["contextId"]))

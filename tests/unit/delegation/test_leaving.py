@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from multi_agents.platform_engineer.leaving import asks_first
+from multi_agents.platform_engineer.leaving import needs_confirmation
 from utils.a2a_common.protocol.shares import Shares
 from utils.messages.marks import PROBLEM, Problem
 from utils.testing.scripted_model import call
@@ -25,4 +25,4 @@ def test_a_failure_counts_where_it_quotes_one_of_our_agents(agent: str, quotes: 
     first = AIMessage("", tool_calls=[call(agent, "c1", request="Read")])
     second = AIMessage("", tool_calls=[call("weather", "c2", request="Rain?")])
     messages = [HumanMessage("Read, then ask."), first, failed, second]
-    assert asks_first("weather", messages, "c2", Shares.NOTHING, lambda name: name == "keys") is asks
+    assert needs_confirmation("weather", messages, "c2", Shares.NOTHING, lambda name: name == "keys") is asks

@@ -83,7 +83,7 @@ def test_an_artifact_that_stood_there_at_an_earlier_question_is_not_asked_again(
 def test_progress_is_neither_the_answer_nor_the_question_nor_the_failure() -> None:
     for state in (DONE, ASKS, TaskState.TASK_STATE_FAILED):
         task = told(status(WORKING, Part(text="working on it")), status(state))
-        assert (task.text(), task.question, task.said, task.message_id) == ("", "", "", "")
+        assert (task.text(), task.question, task.status_text, task.message_id) == ("", "", "", "")
 
 
 def test_an_earlier_question_is_not_the_answer() -> None:

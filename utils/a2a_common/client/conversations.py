@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.client.stream.extension_request import ask_extension, declares
-from utils.a2a_common.protocol.conversations import CONVERSATIONS_EXTENSION, Asked, conversations_part
+from utils.a2a_common.protocol.conversations import (
+    CONVERSATIONS_EXTENSION,
+    ConversationsRequest,
+    conversations_part,
+)
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
@@ -19,6 +23,6 @@ def keeps_conversations(card: AgentCard) -> bool:
     return declares(card, CONVERSATIONS_EXTENSION)
 
 
-async def ask_conversations(connection: Connection, asked: Asked) -> Mapping[str, Any] | None:
+async def ask_conversations(connection: Connection, asked: ConversationsRequest) -> Mapping[str, Any] | None:
     """The agent's answer; `None` if it does not follow the extension. Raises the errors of `ask_extension`."""
     return await ask_extension(connection, CONVERSATIONS_EXTENSION, conversations_part(asked))

@@ -26,7 +26,7 @@ def agent_message(text: str) -> Message:
 
 
 def answer_message(parts: Iterable[ContentPart], metadata: Mapping[str, Mapping[str, Any]]) -> Message:
-    """A whole answer, with metadata of extensions."""
+    """A complete answer, with metadata of extensions."""
     from a2a.types.a2a_pb2 import Message, Role
 
     message = Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, parts=map(encode_part, parts))
@@ -37,9 +37,9 @@ def answer_message(parts: Iterable[ContentPart], metadata: Mapping[str, Mapping[
 
 
 def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message:
-    """A question to the user, with the name of the agent behind `agent` that asks it; with its form, and other data as it came.
+    """A question to the user, with its form, other data unchanged, and the name of the asking agent if that is not `agent` itself.
 
-    A client that is not shown the `form` as a part finds it in the metadata: what is asked for does not depend on who reads it.
+    A client that does not get the `form` as a part finds it in the metadata: the form does not depend on the client.
     """
     message = agent_message(asked.question)
     if asked.origin and asked.origin != agent:
@@ -54,9 +54,9 @@ def question_message(asked: InputRequired, agent: str, *, form: bool) -> Message
 
 
 def in_order(form: Mapping[str, Any]) -> dict[str, Any]:
-    """A form with the order of the fields that are asked for as `propertyOrdering`: objects of protocol buffers keep none.
+    """A form with the order of the fields that are asked for as `propertyOrdering`: protocol buffers do not keep it.
 
-    What a form says itself stays, since the fields of one that came from another agent are in no order any more.
+    An order in the form itself is kept, since the fields of another agent's form have lost theirs.
     """
     fields = form.get("properties")
     if not isinstance(fields, Mapping) or _ORDER in form:

@@ -29,7 +29,7 @@ _NAMESPACE = UUID("6f0b9c0e-52b7-4f0a-9f5a-0f6f7b1f4c52")
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """An artifact as it is sent, and what is known of it."""
+    """An artifact as it is sent, and its properties."""
 
     artifact: Artifact
     size: int
@@ -79,10 +79,10 @@ def prepared(event: ArtifactAdded) -> Ready:
 
 
 def in_chunks(artifact: Artifact) -> Iterator[Artifact]:
-    """The events of an artifact: one, but for long text, which goes on in the next one.
+    """The events of an artifact: one, except for long text, which continues in the next one.
 
-    Whoever joins chunks takes text at the beginning of one for the continuation of text at the end of the one before.
-    So a chunk never ends between two parts of text: it goes on until the cut falls inside one.
+    A client that joins chunks takes text at the beginning of a chunk for the continuation of text at the end of the last one.
+    So a chunk never ends between two parts of text: it is extended until the cut falls inside one.
     """
     from a2a.types.a2a_pb2 import Artifact
 
@@ -153,7 +153,7 @@ def artifact_named(event: ArtifactAdded) -> str:
 
 
 def listed(file: FileBytes | FileUrl, origin: str) -> str:
-    """A file in a list, its name as code so that nothing in it is formatted."""
+    """A list item for a file, with its name as code so that no formatting in it applies."""
     size = f", {len(file.content):,} bytes" if isinstance(file, FileBytes) else ""
     where = f": {file.url}" if isinstance(file, FileUrl) else ""
     return f"`{safe_file_name(file.name)}` ({file.media_type}{size}), from {origin}{where}"

@@ -38,7 +38,7 @@ class _Run(NamedTuple):
 
 
 class StreamingAgent(Protocol):
-    """What the executor needs of an agent."""
+    """The interface of an agent for the executor."""
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class StreamingAgent(Protocol):
         """Work on one request; the last event ends the turn."""
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what is open at other agents for a task that ends."""
+        """Cancel the open tasks at other agents for a task that ends."""
 
     async def forget_calls(self, task_id: str) -> None:
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed."""
@@ -61,10 +61,10 @@ class BaseLangGraphAgentExecutor(TurnExecutor):
 
     Args:
         agent: The agent.
-        turn_seconds: Most seconds of one run of a turn; who asks may allow less.
+        turn_seconds: Most seconds of one run of a turn; the caller may allow less.
 
     Attributes:
-        resumable: A turn that was cut off goes on from its conversation's last checkpoint.
+        resumable: A turn that was cut off continues from its conversation's last checkpoint.
     """
 
     resumable = True
@@ -98,7 +98,7 @@ class BaseLangGraphAgentExecutor(TurnExecutor):
             await asyncio.gather(run.work, return_exceptions=True)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Stop the work of a task; when this returns, no model call of it will begin any more."""
+        """Stop the work of a task; after this returns, no further model call begins."""
         task_id = context.task_id or ""
         run = self._runs.get(task_id)
         if run is not None:
@@ -163,8 +163,8 @@ class BaseLangGraphAgentExecutor(TurnExecutor):
     async def _follow(self, request: AgentRequest, publisher: Publisher) -> None:
         """Publish the turn's events, within its time.
 
-        What is open at other agents ends before anybody knows of the end of the task. A turn that asks its user, or goes on
-        in another process, leaves it open.
+        Open tasks at other agents end before the end of this task is published. A turn that waits for its user, or continues
+        in another process, leaves them open.
 
         Raises:
             DeadlineExceeded: The turn took too long.

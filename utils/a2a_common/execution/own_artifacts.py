@@ -92,7 +92,7 @@ class OwnArtifacts:
             await self._publish(chunk, append=number > 1, last=number == len(chunks))
 
     def _name(self, event: ArtifactAdded, artifact_id: str) -> None:
-        """Note what the answer says of an artifact of a sub-agent; one that is an answer itself speaks for itself."""
+        """Note the sentence of the answer about a sub-agent's artifact; an artifact that is an answer itself needs none."""
         if event.origin and event.name != RESPONSE_ARTIFACT:
             files = [part for part in event.parts if isinstance(part, FileBytes | FileUrl)]
             lines = [listed(file, event.origin) for file in files]
@@ -107,7 +107,7 @@ class OwnArtifacts:
 
 
 class _Fact(NamedTuple):
-    """What the metadata of a published artifact says."""
+    """A fact from the metadata of a published artifact."""
 
     size: int = 0
     digest: str = ""

@@ -49,7 +49,7 @@ _TEXTS: Mapping[type, Sequence[str]] = {
 
 
 class EventRefused(PlatformError):
-    """A tool published, or asked the user, what cannot be sent. Tells whoever wrote the tool what to write."""
+    """A tool published, or asked the user, something that cannot be sent. The message tells its author what to write instead."""
 
     code = "event_refused"
 
@@ -58,7 +58,7 @@ def check_event(event: object) -> None:
     """Refuse what cannot be sent.
 
     Raises:
-        EventRefused: It is no event of a tool, or a value of it is of another type or cannot be written as JSON.
+        EventRefused: It is not an event that tools publish, or one of its values has another type or cannot be written as JSON.
     """
     match event:
         case ArtifactAdded():
@@ -69,7 +69,7 @@ def check_event(event: object) -> None:
             _check_texts(event)
             _check_object(f"The payload of {uri!r}", payload)
         case _:
-            more = next((told for kinds, told in _ELSE.items() if isinstance(event, kinds)), "")
+            more = next((hint for kinds, hint in _ELSE.items() if isinstance(event, kinds)), "")
             _refuse(f"{_TAKES}, and was given {type(event).__name__}. {more}".rstrip(". "))
 
 
@@ -110,7 +110,7 @@ def _check_object(what: str, payload: object) -> None:
 
 
 def _check_json(what: str, value: object) -> None:
-    """Refuse what JSON has no form for: an object, a key that is no text, an endless number or none."""
+    """Refuse what JSON cannot represent: other objects, keys that are not text, infinite numbers and NaN."""
     try:
         encode_part(DataPart(of_whole_characters(value)))
         json.dumps(value, allow_nan=False)

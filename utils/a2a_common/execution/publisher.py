@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.protocol.task_tree import TaskTree
 
 MOST_STATUS_TEXTS = 100
-"""Status texts of one turn that are sent with their words. The SDK moves each to the task's history, which is stored."""
+"""Status texts of one turn that are sent with their text. The SDK moves each to the task's history, which is stored."""
 
 LONGEST_STATUS_TEXT = 1_000
 """Characters of a status text: a sentence, not an answer."""
@@ -128,7 +128,7 @@ class Publisher:
 
         Args:
             task: The task.
-            later: Hold it back until something else than a message is published: an agent that answers with one has none.
+            later: Hold it back until something else than a message is published: an answer as a message has no task.
         """
         if later:
             self._unsent = task
@@ -136,16 +136,16 @@ class Publisher:
             await self._safe_enqueue_event(self._queue, task)
 
     async def working(self) -> None:
-        """Say that the task is worked on."""
+        """Publish that the task is being worked on."""
         from a2a.types.a2a_pb2 import TaskState
 
         await self._status(TaskState.TASK_STATE_WORKING)
 
     async def canceled(self, unknown: str = "") -> None:
-        """Say that the task was canceled.
+        """Publish that the task was canceled.
 
         Args:
-            unknown: Of which of its calls the outcome is unknown, as a sentence.
+            unknown: A sentence that names the calls whose outcome is unknown.
         """
         from a2a.types.a2a_pb2 import TaskState
 
@@ -155,7 +155,7 @@ class Publisher:
         await self._status(TaskState.TASK_STATE_CANCELED, message, {**self._trace(), **error} or None)
 
     async def publish(self, event: AgentEvent) -> None:
-        """Put one event on the wire, after all text that was said before it."""
+        """Send one event, after all text before it."""
         from a2a.types.a2a_pb2 import TaskState
 
         event = of_whole_characters(event)
@@ -223,7 +223,7 @@ class Publisher:
         )
 
     async def _complete(self, partial: Partial | None) -> None:
-        """End a task that was done. What was left out is named in the answer; a client that could be sent nothing fails."""
+        """End a completed task. The answer names what was left out; if the client could get no part of the answer, the task fails."""
         from a2a.types.a2a_pb2 import TaskState
 
         if self._response.unsent and not self._artifacts.published:
@@ -244,7 +244,7 @@ class Publisher:
         await self._end(TaskState.TASK_STATE_FAILED, agent_message(event.message), error)
 
     async def _answer(self, event: MessageAnswer) -> None:
-        """Publish the whole answer as one message."""
+        """Publish the complete answer as one message."""
         from a2a.types.a2a_pb2 import TaskState
 
         parts, left_out = accepted_parts(event.parts, self._accepted)
@@ -269,7 +269,7 @@ class Publisher:
         await self._status(TaskState.TASK_STATE_WORKING, metadata={event.uri: dict(event.payload)})
 
     async def _status_text(self, text: str) -> None:
-        """Say what is done now; once there were many, without words, so that the history stays small."""
+        """Publish a status text; after `MOST_STATUS_TEXTS` a status without text, so that the history stays small."""
         from a2a.types.a2a_pb2 import TaskState
 
         self._status_texts += 1
@@ -354,7 +354,7 @@ class Publisher:
     async def _safe_enqueue_event(self, event_queue: EventQueue, event: Any) -> None:
         """Put an event into the queue: the only place where an agent's events leave for the task log.
 
-        A closed queue drops it, and says so once for the task; any other error is raised.
+        A closed queue drops it, which is logged once per task; any other error is raised.
         """
         await event_queue.enqueue_event(event)
 

@@ -50,10 +50,10 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     data = _data(message) if message else ()
     delegation = find_delegation_context(data)
     metadata = _struct(message.metadata) if message else {}
-    used, words = _used(current), context.get_user_input()
+    used, text = _used(current), context.get_user_input()
     question = question_before(current, message.message_id) if current and message else None
     return AgentRequest(
-        text=without_code(words, code_of(question.message_id)) if question else words,
+        text=without_code(text, code_of(question.message_id)) if question else text,
         task_id=task_id,
         context_id=context_id,
         message_id=message.message_id if message else "",
@@ -93,7 +93,7 @@ def task_tree(request: AgentRequest, context: RequestContext) -> TaskTree:
 
 
 def _gone_by(context: RequestContext, task: Task | None) -> float | None:
-    """Seconds since a turn was accepted that another process was working on; `None` for one that had not begun."""
+    """Seconds since a turn was accepted that another process worked on before; `None` for one that had not begun."""
     begun = task is not None and task.status.state == TaskState.TASK_STATE_WORKING
     if not (isinstance(context, TurnContext) and context.resumed and begun and context.accepted_at):
         return None

@@ -27,7 +27,7 @@ class ResponseStream:
 
     Args:
         publish: Takes each chunk, with `append` and `last`.
-        media_type: Of the text; `None` for a client that accepts no text, to which none is sent.
+        media_type: Of the text; `None` for a client that accepts no text, so that none is sent.
 
     Attributes:
         unsent: Whether there was text that the client does not accept.
@@ -45,7 +45,7 @@ class ResponseStream:
         self._lock = asyncio.Lock()
 
     async def write(self, text: str, origin: str = "") -> None:
-        """Add text; it is published now or within `FLUSH_SECONDS`. `origin` is the agent whose words an answer begins with."""
+        """Add text; it is published now or within `FLUSH_SECONDS`. `origin` is the agent with whose text an answer begins."""
         if self._media_type is None:
             self.unsent = True
             return
@@ -58,7 +58,7 @@ class ResponseStream:
             self._timer = asyncio.create_task(self._flush_later())
 
     def restart(self) -> None:
-        """Forget what was said: the next chunk replaces the artifact."""
+        """Drop the text so far: the next chunk replaces the artifact."""
         self._buffer = ""
         self._opened = False
 
@@ -73,7 +73,7 @@ class ResponseStream:
             await self._publish(self._chunk(text, append=append), append=append, last=last)
 
     def discard(self) -> None:
-        """Stop publishing: nothing that waits will be sent."""
+        """Stop publishing; pending text is dropped."""
         self._stop_timer()
         self._buffer = ""
 

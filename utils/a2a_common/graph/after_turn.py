@@ -52,7 +52,7 @@ class AfterTurn:
 
     Args:
         context: The agent's context management.
-        finder: Asks which constraints a message states.
+        finder: Finds the constraints that a message states.
         threads: The locks under which the turns of each thread run.
     """
 
@@ -79,10 +79,10 @@ class AfterTurn:
 
         Args:
             built: The agent's graph.
-            config: Names the conversation's thread.
+            config: The config of the conversation's thread.
             text: The user's message; the conversation's last one where the turn went on after a question.
-            of_user: Whether a user wrote it: another agent's words state no constraints.
-            size: About how many tokens the conversation takes; one that has room is not read. `None` if that is not known.
+            of_user: Whether a user wrote it: another agent's text states no constraints.
+            size: Approximate tokens of the conversation, which is not read if it has room; `None` if unknown.
         """
         thread = config["configurable"]["thread_id"]
         lacks_room = self._context.policy.may_lack_room(size)
@@ -98,7 +98,7 @@ class AfterTurn:
             self._start(self._make_room, thread)
 
     async def close(self) -> None:
-        """Stop what is under way."""
+        """Stop the running work."""
         await end_tasks(list(self._tasks))
 
     def _start(self, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -178,7 +178,7 @@ class AfterTurn:
                 await built.update(config, update)
 
     async def forget(self, thread: str) -> None:
-        """Delete the stored texts of a conversation, and drop what was made for it.
+        """Delete the stored texts of a conversation, and drop its cached objects.
 
         Raises:
             StorageError: The texts cannot be deleted.
@@ -198,7 +198,7 @@ def _can_change(state: Any) -> bool:
 
 
 def _new_pins(state: Any, found: FoundConstraints) -> dict[str, Any]:
-    message = _said(state.values.get("messages", ()), found.text)
+    message = _user_message(state.values.get("messages", ()), found.text)
     if message is None:
         return {}
     known = [list(pin) for pin in state.values.get("pinned") or ()]
@@ -214,9 +214,9 @@ def _cost(values: Mapping[str, Any], purpose: str, usage: Usage) -> dict[str, An
     return {"unreported": {**known, purpose: asdict(before + usage)}}
 
 
-def _said(messages: list[BaseMessage], text: str) -> BaseMessage | None:
+def _user_message(messages: list[BaseMessage], text: str) -> BaseMessage | None:
     """The user's last message with this text."""
     from utils.messages.text import message_text
 
-    said = (each for each in reversed(messages) if each.type == "human" and message_text(each) == text)
-    return next(said, None)
+    found = (each for each in reversed(messages) if each.type == "human" and message_text(each) == text)
+    return next(found, None)

@@ -39,7 +39,7 @@ class FoundConstraints(NamedTuple):
 
 
 class ConstraintFinder:
-    """Asks the model, for one agent; the offline model is never asked.
+    """Finds constraints with one agent's model; the offline model is not used.
 
     Args:
         runtime: The agent's settings and model.
@@ -51,7 +51,7 @@ class ConstraintFinder:
         self._model = _model(runtime) if self._on else runtime.model
 
     def is_needed(self, text: str | None) -> bool:
-        """Whether a message is worth a question; `None` stands for one that is not known yet."""
+        """Whether the model should be asked about a message; `None` for a message that is not known yet."""
         return self._on and (text is None or question_about(text) is not None)
 
     async def find(self, messages: Sequence[BaseMessage], text: str | None) -> FoundConstraints:
@@ -61,11 +61,11 @@ class ConstraintFinder:
             TimeoutError: The model took longer than the settings allow.
             ModelFailure: It refused, or cannot be reached.
         """
-        said = _last_said(messages) if text is None else text
+        message = _last_user_text(messages) if text is None else text
         async with asyncio.timeout(self._settings.seconds):
-            return await self._asked(said)
+            return await self._find(message)
 
-    async def _asked(self, text: str) -> FoundConstraints:
+    async def _find(self, text: str) -> FoundConstraints:
         from langchain_core.messages import HumanMessage
 
         from utils.a2a_common.graph.model.call import name_of
@@ -86,8 +86,8 @@ class ConstraintFinder:
         return FoundConstraints(text, quotes, call.usage)
 
 
-def _last_said(messages: Sequence[BaseMessage]) -> str:
-    """The user's last message."""
+def _last_user_text(messages: Sequence[BaseMessage]) -> str:
+    """The text of the user's last message."""
     active = active_index(messages)
     return message_text(messages[active]) if active is not None else ""
 

@@ -23,10 +23,10 @@ class AgentClassError(TypeError):
 
 
 class _Kind(NamedTuple):
-    """The rule for a class attribute: a check of its value, and the words for it."""
+    """The rule for a class attribute: a check of its value, and its description."""
 
     fits: Callable[[Any], bool]
-    words: str
+    description: str
 
 
 def _optional(kind: type) -> Callable[[Any], bool]:
@@ -88,7 +88,7 @@ def check_class(agent_class: type, base: type) -> None:
         if not kind.fits(found):
             raise AgentClassError(
                 f"{agent_class.__name__}.{attribute} is {_called(found)}, but `{attribute}` is a class attribute of "
-                f"every agent and must be {kind.words}.{_advice(found)}"
+                f"every agent and must be {kind.description}.{_advice(found)}"
             )
     if not _NAME.fullmatch(agent_class.name):  # type: ignore[attr-defined]
         raise AgentClassError(

@@ -61,9 +61,9 @@ class MiddlewareStack:
 def middleware_stack(
     runtime: AgentRuntime, record: ToolRecord, summary_prompt: str | None = None
 ) -> MiddlewareStack:
-    """The middleware that the agent's settings ask for; tool calls are recorded in `record`.
+    """The middleware that the agent's settings require; tool calls are recorded in `record`.
 
-    `_around` and `_inside` say what each does; the agent's own stands between them. Context management is inside
+    `_around` and `_inside` describe each one; the agent's own middleware is between them. Context management is inside
     recovery so that each retry is prepared again; metrics and time limits are innermost so that each request is measured as
     it is sent.
 
@@ -87,9 +87,9 @@ def middleware_stack(
 
 
 def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddleware[Any, Any], ...]:
-    """What stands around the agent's own, from the outside in."""
+    """The middleware around the agent's own, from the outside in."""
+    from utils.a2a_common.graph.model.delegated_task import DelegatedTask
     from utils.a2a_common.graph.model.results_fallback import ResultsFallback
-    from utils.a2a_common.graph.model.told_task import ToldTask
     from utils.a2a_common.graph.model.turn_limits import ModelCallLimit
     from utils.a2a_common.graph.questions.asked_by_the_model import ModelQuestions
     from utils.a2a_common.graph.questions.kept import KeptQuestions
@@ -110,14 +110,14 @@ def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddlewar
         # model: so does a turn whose task has used up its budget; shortly before, the model is asked for its last answer
         _budget_guard(settings.budget, settings.llm),
         # model: the delegating agent's account of the conversation, quoted after the user's newest message
-        ToldTask(),
+        DelegatedTask(),
         # model: if all remedies failed, the results of the turn are the answer
         ResultsFallback(),
     )
 
 
 def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentMiddleware[Any, Any], ...]:
-    """What stands inside the agent's own, from the outside in."""
+    """The middleware inside the agent's own, from the outside in."""
     from utils.a2a_common.graph.model.call import ModelCall
     from utils.a2a_common.graph.model.prompt_cache import PromptCache
     from utils.a2a_common.graph.model.unfilled_forms import UnfilledForms

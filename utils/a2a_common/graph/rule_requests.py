@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesAsked, rules_payload
+from utils.a2a_common.protocol.rules import RULES_EXTENSION, RulesRequest, rules_payload
 from utils.context.refused import Refused, accepted_messages
 from utils.context.state import edits_of, pinned_of
 from utils.events import AgentEvent, Completed, MetadataReported, TextDelta
@@ -23,7 +23,7 @@ LEFT_OUT = " (left out: the model provider refused it)"
 
 
 async def rule_events(
-    built: BuiltGraph, config: RunnableConfig, asked: RulesAsked
+    built: BuiltGraph, config: RunnableConfig, asked: RulesRequest
 ) -> AsyncIterator[AgentEvent]:
     """The events of a request for the rules."""
     state = await built.graph.aget_state(config)
@@ -60,8 +60,8 @@ def _changed(values: Mapping[str, Any], edit: list[str]) -> dict[str, Any]:
     return changed
 
 
-def _edit(known: Sequence[str], asked: RulesAsked, values: Mapping[str, Any]) -> list[str] | None:
-    """The change to store: what is done, the rule, and the message that it comes after."""
+def _edit(known: Sequence[str], asked: RulesRequest, values: Mapping[str, Any]) -> list[str] | None:
+    """The change to store: the action, the rule, and the message after which it applies."""
     messages = with_ids(accepted_messages(values))
     after = str(messages[-1].id) if messages else ""
     if asked.add:

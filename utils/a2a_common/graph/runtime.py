@@ -36,7 +36,7 @@ class AgentRuntime:
         codec: Encrypts what is stored of conversations; also for stores of an agent's own.
         shared_keys: Tells whether the codec has the keys of the other replicas; `None` without a database.
         shared_answer_key: The key of the secrets of answers that all replicas have; `None` for that of a file.
-        notice: What the first answer of a conversation says about the model; empty for real models.
+        notice: The notice about the model in the first answer of a conversation; empty for real models.
     """
 
     home: Path

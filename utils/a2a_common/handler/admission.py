@@ -35,7 +35,7 @@ _ASKED = 2
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The decision about a message.
+    """The decision on a message.
 
     Attributes:
         task_id: Its task, which need not exist yet.
@@ -43,7 +43,7 @@ class Admitted:
         repeated: Whether the task has received the message before.
         waits: Whether the task exists, and waits for this message.
         question: Id of the question that it answers; empty where it answers none.
-        trusted: Whether the sender began the task, so that a question may be told with the secret that answers it.
+        trusted: Whether the sender began the task, so that a question may be sent with the secret that answers it.
     """
 
     task_id: str
@@ -59,10 +59,10 @@ class Admission:
 
     Args:
         log: The tasks.
-        engine: Which of them are worked on.
-        pending_input: Finds the task that a message without one belongs to.
+        engine: Knows which of them are being worked on.
+        pending_input: Finds the task of a message that names none.
         consent: Decides who may answer a question that asks for approval.
-        card: Names the media types that the agent takes and gives.
+        card: Names the media types that the agent accepts and returns.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
     """
 
@@ -95,9 +95,9 @@ class Admission:
 
         Raises:
             InvalidParamsError: The message names another context than its task has, or does not fill the form of its question.
-            ContentTypeNotSupportedError: The agent does not take a part of it, or answers in nothing that is accepted.
+            ContentTypeNotSupportedError: The agent does not accept a part of it, or the client none of the agent's output types.
             TaskNotFoundError: It names a task that the caller does not have.
-            UnsupportedOperationError: The task has ended, or asks somebody else for an approval.
+            UnsupportedOperationError: The task has ended, or its approval belongs to another caller.
         """
         message = params.message
         validate_history_length(params.configuration)
@@ -128,13 +128,15 @@ class Admission:
             raise TaskNotFoundError
         if message.context_id and message.context_id != task.context_id:
             raise InvalidParamsError("message.contextId is not the context of the task.")
-        lost = _is_left(task, message) and not await self._engine.works_on(task_id, owner_of(call))
+        lost = _is_abandoned(task, message) and not await self._engine.works_on(task_id, owner_of(call))
         repeated = holds(task, message) and not lost
         if not repeated and task.status.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended. Send a message without its id.")
         if repeated:
             return Admitted(task_id, task.context_id, repeated=True)
-        elsewhere = needs_look(task, message) and await self._pending_input.others_asked(task, owner_of(call))
+        elsewhere = needs_look(task, message) and await self._pending_input.has_other_approvals(
+            task, owner_of(call)
+        )
         self._consent.check(task, message, call, elsewhere=elsewhere)
         check_form(task, message)
         trusted = self._consent.proven(task, message)
@@ -142,16 +144,16 @@ class Admission:
         return Admitted(task_id, task.context_id, waits=True, trusted=trusted, question=asked)
 
 
-def was_heard(task: Task, message: Message) -> bool:
+def has_received(task: Task, message: Message) -> bool:
     """Whether a task has received a message, and its turn has written something or may still do so."""
-    return holds(task, message) and not _is_left(task, message)
+    return holds(task, message) and not _is_abandoned(task, message)
 
 
-def _is_left(task: Task, message: Message) -> bool:
+def _is_abandoned(task: Task, message: Message) -> bool:
     """Whether a task has received this answer to its question, and no turn of it has written anything since.
 
-    So it is where the storage lost its own confirmation: the caller was told that the message was not taken, and its turn
-    was given up.
+    This happens when the storage lost its own confirmation: the caller got the error that the message was not taken, and
+    its turn was given up.
     """
     if task.status.state not in INTERRUPTED or task.status.HasField("message") or len(task.history) < _ASKED:
         return False

@@ -26,7 +26,7 @@ OTHER_TENANT = "The credentials are for another tenant."
 OTHER_TASK = "The credentials are for another task."
 
 BUSY_SECONDS = 2.0
-"""When a caller with too many open requests shall come again."""
+"""Seconds after which a caller with too many open requests may retry."""
 
 _MINUTE = 60.0
 _MOST_CALLERS = 10_000
@@ -60,7 +60,7 @@ def check_caller(params: Any, call: ServerCallContext) -> None:
 
 
 def _only_tenant(*named: str) -> str:
-    """The tenant that a call names, in one place or in several; empty for none."""
+    """The tenant that a call names, in one place or in several; empty if it names none."""
     names = {name for name in named if name}
     if len(names) > 1:
         raise InvalidParamsError(
@@ -86,7 +86,7 @@ def _tenants(metadata: Struct) -> Iterator[str]:
 
 
 def _task_of(params: Any) -> str:
-    """The task that a delegation says that it is part of."""
+    """The task that a delegation names as its parent."""
     from google.protobuf import json_format
 
     if not isinstance(params, SendMessageRequest):
@@ -102,7 +102,7 @@ def _task_of(params: Any) -> str:
 
 @dataclass(slots=True)
 class _Caller:
-    """One caller: what is left of its requests, as of when, and how many are open."""
+    """One caller: its remaining requests, the time of that count, and how many are open."""
 
     left: float
     seen: float
@@ -128,10 +128,10 @@ class CallerLimits:
 
     @contextmanager
     def held(self, owner: str) -> Iterator[None]:
-        """Count a request of a caller, open as long as the block.
+        """Count a request of a caller while the block runs.
 
         Raises:
-            TooManyRequests: It is one too many; says when to come again.
+            TooManyRequests: It exceeds the limit; says when to retry.
         """
         if not self._per_minute and not self._at_once:
             yield

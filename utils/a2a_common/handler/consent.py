@@ -1,7 +1,7 @@
 """Who may answer a question that asks for approval.
 
-Callers without credentials share one scope, so that the id of a task is no proof. The answer has to carry a secret: the one that
-came with the question to whoever began the task, or the sender's own, whose digest the first message of the task carried.
+Callers without credentials share one scope, so that the id of a task is no proof. The answer must carry a secret: the one that
+the question brought to the client that began the task, or the sender's own, whose digest the first message of the task carried.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from utils.auth.nonce import digest_of, nonce_for, same
 from utils.auth.principal import PrincipalKind, Right, scope_for
 from utils.auth.secret_file import SECRET_BYTES
 
-Told = TypeVar("Told", bound=Event)
+AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 UNPROVEN = (
     "Not approved: this agent does not know who its callers are, so only the browser tab, terminal or program that sent the request "
@@ -69,8 +69,8 @@ class Consent:
             elsewhere: Whether it may be meant for another task of the conversation.
 
         Raises:
-            UnsupportedOperationError: The question stays open, or the message answers one that is not open any more.
-            Forbidden: So it does, for a caller who is known and may not approve.
+            UnsupportedOperationError: The question stays open, or the message answers one that is no longer open.
+            Forbidden: The question stays open, since the known caller may not approve.
         """
         check_named(task, message)
         asks = approval_digest(open_question(task))
@@ -85,11 +85,11 @@ class Consent:
         if not by_agent and not same(nonce_of(message), self._nonce(task.id, open_question(task))):
             check_read(task, message, elsewhere=elsewhere)
 
-    def with_nonce(self, event: Told) -> Told:
+    def with_nonce(self, event: AnyEvent) -> AnyEvent:
         """The event for the client that began the task; a question gets its nonce, even if it asks for no approval.
 
-        By the answer to an ordinary question its sender is known as well, so that the next one, which may ask for approval, is told
-        with its secret too.
+        The answer to an ordinary question identifies its sender as well, so that the next question, which may ask for approval,
+        is sent with its secret too.
         """
         if not isinstance(event, Task | TaskStatusUpdateEvent):
             return event

@@ -25,7 +25,7 @@ class DiskRoom:
     """The free space of an agent's volume.
 
     Args:
-        free: Tells the bytes that are left; `None` where nothing is stored on a disk of the agent.
+        free: Returns the free bytes; `None` where nothing is stored on a disk of the agent.
         reserve: Bytes that are kept for short messages; 0 for none.
     """
 
@@ -54,11 +54,11 @@ class DiskRoom:
             return None
         try:
             return await asyncio.to_thread(self._free)
-        except OSError:  # the storage says itself what is wrong with its folder
+        except OSError:  # the storage itself reports what is wrong with its folder
             return None
 
     async def _left(self) -> int | None:
-        """Bytes that are left of the reserve; `None` while none of it is used."""
+        """Remaining bytes of the reserve; `None` while none of it is used."""
         if not self._reserve or (free := await self.free()) is None:
             return None
         return free if free < self._reserve else None

@@ -1,6 +1,6 @@
 """Refuses an answer whose data does not fill the form of the question; the question stays open.
 
-An answer in words is accepted for any form: the agent reads it. For a form that asks for approval, the agent that asked
+An answer in text is accepted for any form: the agent reads it. For a form that asks for approval, the agent that asked
 decides, because any answer that is not an approval is a no.
 """
 
@@ -25,10 +25,10 @@ UNFILLED = "The answer does not fill the form of the question: {complaint}. The 
 
 
 def check_form(task: Task, message: Message) -> None:
-    """Check the data of an answer against the form of the question: objects, which together are what was filled in.
+    """Check the data of an answer against the form of the question: objects, which are merged.
 
     Raises:
-        InvalidParamsError: Names the field and what is wrong with it, or says that other data than an object fills no form.
+        InvalidParamsError: Names the field and what is wrong with it, or says that only objects fill a form.
     """
     form = form_of(open_question(task))
     parts = [each for each in message.parts if _fills_fields(each)]
@@ -50,6 +50,6 @@ def _complaint(form: Mapping[str, Any], parts: Sequence[Part], *, worded: bool) 
 
 
 def _fills_fields(part: Part) -> bool:
-    """Whether a part is data that is no message of an extension."""
+    """Whether a part is data that does not belong to an extension."""
     fields = part.data.struct_value.fields
     return part.HasField("data") and not any(name.startswith(_OF_EXTENSION) for name in fields)

@@ -1,4 +1,4 @@
-"""What the request handler of one agent works with."""
+"""The parts of one agent's request handler."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from utils.a2a_common.tasks.log import TaskLog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerParts:
-    """What the handler of one agent works with; it holds no state of a request.
+    """The parts of one agent's handler; without state of a request.
 
     Attributes:
         log: The tasks.
         engine: Runs the turns.
         webhooks: Their push notification configurations.
-        card: The public card, which says what the agent offers.
-        pending_input: Decides about tasks that wait for their user.
+        card: The public card.
+        pending_input: The policy for tasks that wait for their user.
         extended_card: What authenticated callers see.
         consent: Decides who may approve.
         answers: Answer messages of extensions, such as those that ask for conversations.

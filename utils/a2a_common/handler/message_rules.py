@@ -106,7 +106,7 @@ def check_message(message: Message) -> None:
 
 
 def _is_blank(part: Part) -> bool:
-    """Whether a part is a text in which nothing is to be seen; beside another part it may stand."""
+    """Whether a part is text without a visible character; allowed beside another part."""
     if part.WhichOneof("content") != "text":
         return False
     return not any(character.isprintable() for character in part.text.strip().replace(" ", ""))
@@ -126,7 +126,7 @@ def check_required(message: ProtoMessage) -> None:
     """Refuse a message that lacks a field which the protocol requires.
 
     The SDK looks through every message inside a request, each value of free JSON among them, and reads the options of each
-    field anew. Here a type is looked at once, and what requires nothing is passed by.
+    field again. Here a type is looked at once, and types without required fields are skipped.
 
     Raises:
         InvalidParamsError: Names the fields, as the SDK does.

@@ -1,11 +1,11 @@
-"""`@operation`: what stands around every operation of the request handler, in this order.
+"""`@operation`: the steps around every operation of the request handler, in this order.
 
 1. It is a span of the trace.
-2. The tenant is an id, and that of the caller, whose call is given it; nothing names another tenant, or another task than
-   the token is for: `callers.check_caller`.
+2. The tenant is an id, and the caller's own, which is set on the call; no parameter names another tenant, or another task
+   than that of the token: `callers.check_caller`.
 3. The parameters have what the protocol requires; a message has parts with content, ids that can be stored, and values that
-   can be told: `message_rules.check_params`.
-4. It counts as a request of its caller, but a cancel, which ends work: `callers.CallerLimits`.
+   can be sent: `message_rules.check_params`.
+4. It counts as a request of its caller, except a cancel, which ends work: `callers.CallerLimits`.
 5. The card announces it: `capabilities`.
 6. An error that the handler did not raise for its client is shown without internal text: `public_error`.
 """
@@ -77,7 +77,7 @@ def operation(name: str, *, announced: Announced | None = None) -> Callable[[Met
                 async with aclosing(method(self, params, context)) as events:
                     async for event in events:
                         yield event
-                        del event  # which may be a whole task, and is not held until the next one
+                        del event  # it may be a complete task, and is not held until the next one
 
         return cast("Method", stream if inspect.isasyncgenfunction(method) else unary)
 

@@ -1,9 +1,9 @@
-"""The task that a message is for which names none: one that waits for its user, the one of the same message, or a new one.
+"""Finds the task of a message that names none: one that waits for its user, the task of the same message, or a new one.
 
 Where a task of the conversation waits, the message is the answer to its question, or a new request; then the waiting task is
-canceled, because a conversation has one open question at a time. What was answered while the message was judged goes on.
+canceled, because a conversation has one open question at a time. A task that was answered while the message was judged continues.
 
-A repeated message is answered with its first task. The id of a new task is derived from who sends and what message. So whether a
+A repeated message is answered with its first task. The id of a new task is derived from the sender and the message. So whether a
 message is known is one look at the task log, after a restart and on another replica as well. A task that failed and may be
 retried does not answer for its message: the message, sent again, begins the next task of the same row of ids.
 """
@@ -40,16 +40,16 @@ from utils.messages.approval import code_of, without_code
 log = structlog.get_logger(__name__)
 
 _NEWEST = 20
-"""Tasks of a conversation that are looked at, newest status first."""
+"""Tasks of a conversation that are searched, newest status first."""
 
 _LOOKS = 5
-"""Most looks at what waits, where that changes each time while the message is judged."""
+"""Most looks at the waiting tasks, if they change each time while the message is judged."""
 
 _NAMESPACE = UUID("0e9b5a52-3f0b-4f2c-8d64-0b9e5f3c2a71")
 
 
 class _AnsweredMeanwhile(Exception):
-    """A task that waited when it was looked at does not wait with that question any more."""
+    """A task that waited when it was looked at no longer waits with that question."""
 
 
 class PendingInputPolicy(Protocol):
@@ -73,7 +73,7 @@ class PendingInputRouter:
 
     Args:
         log: The tasks.
-        engine: Which of them are worked on, and how one is canceled.
+        engine: Knows which of them are being worked on, and cancels them.
         policy: Decides whether a message answers a question.
     """
 
@@ -106,7 +106,7 @@ class PendingInputRouter:
         log.warning("pending_input.unsettled", context_id=message.context_id)
         return ""
 
-    async def others_asked(self, task: Task, owner: str) -> bool:
+    async def has_other_approvals(self, task: Task, owner: str) -> bool:
         """Whether another task of the conversation asked for an approval, of the newest ones."""
         async with aclosing(self._log.newest(task.context_id, owner, _NEWEST)) as tasks:
             return any([each.id != task.id and asked_for_approval(each) async for each in tasks])
@@ -125,7 +125,7 @@ class PendingInputRouter:
         return answered
 
     async def _leave(self, task: Task, call: ServerCallContext) -> None:
-        """Cancel a task that waits for something else than what came."""
+        """Cancel a task that waits for another message."""
         owner = owner_of(call)
         try:
             await self._engine.cancel(task.id, owner, call, asked=task)
@@ -184,6 +184,6 @@ def failed_retryably(task: Task) -> bool:
 
 
 def _content(message: Message) -> list[bytes]:
-    """The parts without what a delegating agent adds, which holds the time left and so is never the same."""
+    """The parts without the context of a delegating agent, which contains the time left and so always differs."""
     parts = [part for part in message.parts if SCOPE_EXTENSION not in part.data.struct_value.fields]
     return [part.SerializeToString(deterministic=True) for part in parts]

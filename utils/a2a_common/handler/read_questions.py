@@ -1,6 +1,6 @@
-"""A yes counts for a question that its sender has read. Pure.
+"""Accepts a yes only for a question that its sender has read. Pure.
 
-The first yes in words of a task needs no reference: there is only one question. A second yes may be the first one sent
+The first yes in text of a task needs no reference: there is only one question. A second yes may be the first one sent
 again, before its sender saw the next question. So it must say which question it answers: by the id of the question's
 message, the nonce that came with it, the digest in its form, or the code after the yes. An answer that names a question
 that is no longer open is refused in any case.
@@ -33,7 +33,7 @@ LATE = (
 
 
 def check_named(task: Task, message: Message) -> None:
-    """Refuse an answer to a question that is not open any more.
+    """Refuse an answer to a question that is no longer open.
 
     Raises:
         UnsupportedOperationError: The message names it.
@@ -52,8 +52,8 @@ def needs_look(task: Task, message: Message) -> bool:
 
 def asked_for_approval(task: Task) -> bool:
     """Whether a task asked for an approval at any time."""
-    said = [*task.history, task.status.message]
-    return any(approval_digest(each) for each in said if each.role == Role.ROLE_AGENT)
+    messages = [*task.history, task.status.message]
+    return any(approval_digest(each) for each in messages if each.role == Role.ROLE_AGENT)
 
 
 def check_read(task: Task, message: Message, *, elsewhere: bool) -> None:
@@ -65,7 +65,7 @@ def check_read(task: Task, message: Message, *, elsewhere: bool) -> None:
         elsewhere: Whether it may be meant for another task of the conversation.
 
     Raises:
-        UnsupportedOperationError: Says how to name the question.
+        UnsupportedOperationError: With how to name the question.
     """
     question = open_question(task)
     if not approval_digest(question) or not _approves(message) or _names(question, message):
@@ -82,9 +82,9 @@ def _approves(message: Message) -> bool:
 
 
 def _names(question: Message, message: Message) -> bool:
-    words, digest = text_in(message), approval_digest(question)
+    text, digest = text_in(message), approval_digest(question)
     return (
         named_question(message) == question.message_id
         or any(data.get("digest") == digest for data in objects_in(message))
-        or without_code(words, code_of(question.message_id)) != words
+        or without_code(text, code_of(question.message_id)) != text
     )

@@ -20,7 +20,7 @@ from a2a.utils.task import apply_history_length, validate_history_length, valida
 
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.handler import capabilities
-from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
+from utils.a2a_common.handler.admission import Admission, Admitted, has_received
 from utils.a2a_common.handler.callers import principal_in
 from utils.a2a_common.handler.handler_parts import HandlerParts
 from utils.a2a_common.handler.operation import CANCEL, operation
@@ -48,10 +48,10 @@ class Course:
     Attributes:
         task_id: The task.
         owner: Key of the caller.
-        after: The last event that is not told.
-        task: What is told first: the task as it was at `after`; `None` for a turn of this call.
-        ended: Whether nothing comes after `task`.
-        trusted: Whether the caller began the task, and is told the secrets of its questions.
+        after: Number of the last event that is not sent.
+        task: Sent first: the task as it was at `after`; `None` for a turn of this call.
+        ended: Whether no events follow `task`.
+        trusted: Whether the caller began the task, and gets the secrets of its questions.
         resumed: The task that the message of this call answers, as it was before: without artifacts, with the message in its history.
     """
 
@@ -64,8 +64,8 @@ class Course:
     resumed: pb.Task | None = None
 
     @property
-    def heard(self) -> int:
-        """The last event that a webhook which comes with a repeated message is not sent: not the question that waits."""
+    def webhook_after(self) -> int:
+        """The last event that is not sent to the webhook of a repeated message; an open question is sent."""
         waits = self.task is not None and self.task.status.state in INTERRUPTED
         return max(0, self.after - 1) if waits else self.after
 
@@ -78,7 +78,7 @@ class PlatformRequestHandler(RequestHandler):
 
     Attributes:
         card: The public card.
-        limits: What one caller may ask for.
+        limits: The limits of one caller.
     """
 
     def __init__(self, parts: HandlerParts) -> None:
@@ -130,10 +130,10 @@ class PlatformRequestHandler(RequestHandler):
             yield answer
             return
         course = await self._begin(params, context)
-        task_id, told = course.task_id, self._events(course)
-        del course  # with the whole task that it may begin with
+        task_id, stream = course.task_id, self._events(course)
+        del course  # it may hold a complete task
         with perhaps_taken(task_id):
-            async with aclosing(told) as events:
+            async with aclosing(stream) as events:
                 async for event in events:
                     if isinstance(event, pb.Task):
                         yield apply_history_length(event, params.configuration)
@@ -145,7 +145,7 @@ class PlatformRequestHandler(RequestHandler):
     async def on_subscribe_to_task(
         self, params: pb.SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        """The current task, then its further events; nothing that the task already contains is repeated."""
+        """The current task, then its later events; what the task contains already is not repeated."""
         owner = owner_of(context)
         if (await self._tasks.head(params.id, owner)).status.state in TERMINAL:
             raise UnsupportedOperationError(
@@ -186,7 +186,7 @@ class PlatformRequestHandler(RequestHandler):
             after, resumed = 0, None
             if admitted.waits:
                 whole = await self._tasks.snapshot(admitted.task_id, owner)
-                if was_heard(whole.task, params.message):  # at another replica, since it was admitted
+                if has_received(whole.task, params.message):  # by another replica, since it was admitted
                     return await self._again(params, admitted, call)
                 after, resumed = whole.sequence, whole.task
             await self._parts.room.check(params)
@@ -195,9 +195,11 @@ class PlatformRequestHandler(RequestHandler):
                     await self._parts.preparation.prepare(admitted.task_id, principal_in(call), credential)
             turn = await self._submit(params, call, admitted, after)
             if resumed is not None:
-                resumed.ClearField("artifacts")  # up to 3 MB, which the caller was told before
+                resumed.ClearField("artifacts")  # up to 3 MB, which the caller has received before
                 join_history(resumed, turn.request.message)
-            trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
+            trusted = (
+                admitted.trusted and not call.user.is_authenticated
+            )  # otherwise the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted, resumed=resumed)
 
     async def _again(
@@ -206,7 +208,7 @@ class PlatformRequestHandler(RequestHandler):
         """Answer a message that was sent before with its task as it is."""
         course = await self._as_it_is(admitted.task_id, owner_of(call))
         if course.task is None or course.task.status.state not in TERMINAL:
-            await self._webhooks.add(params.configuration, admitted.task_id, call, after=course.heard)
+            await self._webhooks.add(params.configuration, admitted.task_id, call, after=course.webhook_after)
         return course
 
     async def _submit(
@@ -218,7 +220,7 @@ class PlatformRequestHandler(RequestHandler):
         turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=now, question=asked)
         await self._webhooks.check(params.configuration, task_id, call)
         accepting = asyncio.ensure_future(self._accept(turn, call, params.configuration, after))
-        accepting.add_done_callback(_unheard)
+        accepting.add_done_callback(_retrieve_error)
         await asyncio.shield(accepting)
         return turn
 
@@ -245,16 +247,16 @@ class PlatformRequestHandler(RequestHandler):
         return Course(task_id, owner, whole.sequence, whole.task, ended)
 
     async def _events(self, course: Course) -> AsyncGenerator[Event, None]:
-        """The task of a course, and the events after it. A turn that goes on in another process ends it early.
+        """The task of a course, and the events after it. A turn that continues in another process ends it early.
 
         Raises:
-            Draining: It does, and no event says that the caller may subscribe again.
+            Draining: It does, and no event tells the caller to subscribe again.
         """
         with held(catalogue.STREAMS):
             if (task := course.task) is not None:
                 course = replace(
                     course, task=None
-                )  # a whole task is not held for as long as the stream is open
+                )  # a complete task is not held for as long as the stream is open
                 yield task
             del task
             if course.ended:
@@ -349,9 +351,9 @@ class PlatformRequestHandler(RequestHandler):
 
 
 def _taken_up(task: pb.Task, first: Event) -> pb.Task:
-    """A task that a message has waited for, as its turn begins: before the first event, which tells what became of it.
+    """A task that a message resumes, as its turn begins: before the first event, which has the new state.
 
-    It works, whatever that event is: a task that still asks, or has ended, would end the stream for some clients.
+    Its state is working, whatever that event is: a task that still waits, or has ended, would end the stream for some clients.
     """
     if isinstance(first, pb.TaskStatusUpdateEvent):
         task.status.timestamp.CopyFrom(first.status.timestamp)
@@ -359,7 +361,7 @@ def _taken_up(task: pb.Task, first: Event) -> pb.Task:
     return task
 
 
-def _unheard(accepting: asyncio.Future[None]) -> None:
-    """Nobody may be there any more to hear of an error."""
+def _retrieve_error(accepting: asyncio.Future[None]) -> None:
+    """Retrieve an error that may have no other reader, so that asyncio does not log it."""
     if not accepting.cancelled():
         accepting.exception()

@@ -1,4 +1,4 @@
-"""`TaskReader`: tasks as clients see them: whole, or an error if a value cannot be represented."""
+"""`TaskReader`: tasks as clients see them: complete, or an error if a value cannot be represented."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TaskReader:
 
         Raises:
             TaskNotFoundError: The owner has no such task.
-            UnsupportedOperationError: It was stored before its values were checked, and cannot be told.
+            UnsupportedOperationError: It was stored before its values were checked, and cannot be sent.
         """
         snapshot = await self._log.snapshot(task_id, owner)
         if snapshot is None:

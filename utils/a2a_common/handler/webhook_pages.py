@@ -51,7 +51,7 @@ def default_of(configs: Sequence[TaskPushNotificationConfig], task_id: str) -> T
         TaskNotFoundError: There is none.
     """
     for config in configs:
-        if config.id == task_id:  # what the SDK stores it under
+        if config.id == task_id:  # the SDK's default id
             return config
     if not configs:
         raise TaskNotFoundError

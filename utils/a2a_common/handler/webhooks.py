@@ -37,7 +37,7 @@ class PushConfigStore(Protocol):
     ) -> TaskPushNotificationConfig:
         """Store a configuration, in the place of one with the same id; events up to `after` are not sent.
 
-        It is told in the protocol's `version`.
+        Its notifications use the protocol's `version`.
 
         Raises:
             StorageError: It cannot be written; it is not in use then.
@@ -103,8 +103,8 @@ class Webhooks:
     ) -> None:
         """Store the webhook that came with a message whose turn was accepted, and send the events past `after`.
 
-        It is stored after that, so that nothing need be taken back of a turn that is refused: the same message may have been
-        accepted in another process meanwhile.
+        It is stored after that, so that a refused turn leaves nothing to undo: the same message may have been accepted in
+        another process meanwhile.
 
         Raises:
             StorageError: It cannot be written. The same message, sent again, stores it.
@@ -130,7 +130,7 @@ class Webhooks:
         owner = owner_of(call)
         name = normalize_push_notification_config(task_id, given).id
         if name in {each.id for each in self._configs.of_task(task_id, owner)}:
-            self._pushes.follow(task_id, owner, after=after)  # who stored it may be gone
+            self._pushes.follow(task_id, owner, after=after)  # the client that stored it may be gone
         else:
             await self.check(configuration, task_id, call)
             await self.store(configuration, task_id, call, after=after)

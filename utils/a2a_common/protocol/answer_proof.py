@@ -29,7 +29,7 @@ def answers_payload(question_id: str) -> dict[str, Any]:
 
 
 def named_question(message: Message) -> str:
-    """The id of the question that a message says that it answers; empty where it names none."""
+    """The id of the question that a message answers by its own account; empty where it names none."""
     return _field(message, _ANSWERS)
 
 

@@ -1,8 +1,8 @@
-"""What a question of a task asks for: its form, and what that approves. Pure.
+"""The form of a task's question, and what the form approves. Pure.
 
 The form is part of the question whatever its client accepts, since it decides who may answer and how. Where the client takes JSON
-it is a part of the message; else it stands in the message's metadata, under the question extension, where no client is shown
-what it does not read.
+it is a part of the message; otherwise it is in the message's metadata, under the question extension, which such clients
+ignore.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def keep_form(question: Message, form: Mapping[str, Any]) -> None:
 
 
 def form_of(question: Message) -> Mapping[str, Any]:
-    """The form of a question, a JSON schema; empty for a question in words alone."""
+    """The form of a question, a JSON schema; empty for a question of text only."""
     return next(_forms(question), {})
 
 
 def approval_digest(question: Message) -> str:
-    """What a question asks to approve, by its digest; empty for a question that asks for something else."""
+    """Digest of what a question asks to approve; empty for a question that asks for something else."""
     return next(filter(None, map(digest_in_form, _forms(question))), "")
 
 

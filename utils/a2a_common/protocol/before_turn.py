@@ -1,4 +1,4 @@
-"""What an agent is asked about a message before a turn begins: whether its extensions answer it, and what must be done first."""
+"""The hooks of an agent for a message before its turn begins: whether its extensions answer it, and what must be done first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MessageAnswers(Protocol):
     """Answers messages of an extension, without a model, a turn or a task: such as those that ask for conversations."""
 
     async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """The answer to a message that is for it; `None` for one that begins or continues a turn.
+        """The answer to a message of its own extension; `None` for a message that begins or continues a turn.
 
         Raises:
             A2AError: The message is refused.
@@ -24,13 +24,13 @@ class MessageAnswers(Protocol):
 
 
 class Preparation(Protocol):
-    """Is asked for each message that begins a turn, or goes on with one, while the one who sent it is there."""
+    """Called for each message that begins or continues a turn, while the call of its sender is open."""
 
     async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
         """Prepare the turn. It is submitted when this returns, and may run in another process.
 
         Args:
             task_id: The task.
-            caller: Who sent the message; `None` where callers are not known.
-            credential: What shows that, which nothing else holds any more; empty where there is none.
+            caller: The sender of the message; `None` without authentication.
+            credential: The caller's credential, which is kept nowhere else; empty without one.
         """

@@ -1,4 +1,4 @@
-"""The description on an agent's card, which says for people what model answers. Pure."""
+"""The description on an agent's card, which names the agent's model for people. Pure."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def with_model(description: str, model: str) -> str:
 
 
 def without_model(description: str) -> str:
-    """The description as another agent's model reads it: what a model is called says nothing of what an agent can do."""
-    said, mark, model = description.rpartition(_MARK)
-    return said if mark and len(model) <= _LONGEST_NAME else description
+    """The description for another agent's model: the name of a model says nothing about an agent's abilities."""
+    text, mark, model = description.rpartition(_MARK)
+    return text if mark and len(model) <= _LONGEST_NAME else description

@@ -11,7 +11,7 @@ from typing import Any
 class CardOptions:
     """Fields of an agent's card that an author may set.
 
-    The card only announces: whoever announces a security scheme enforces it too, with `http_middleware()`.
+    The card only announces: an agent that announces a security scheme must enforce it too, with `http_middleware()`.
 
     Attributes:
         documentation_url: A page for people.
@@ -21,7 +21,7 @@ class CardOptions:
         streaming: Whether streams are offered; `SendStreamingMessage` is refused otherwise.
         push_notifications: Whether webhooks are offered; their configuration is refused otherwise.
         extensions: Further extensions of the agent: what each is for, by its URI.
-        extension_params: What the card says of them, by their URIs; JSON objects.
+        extension_params: Their parameters on the card, by their URIs; JSON objects.
         required_extensions: Those of them that a client must declare to be answered.
         security_schemes: By name, in the JSON form of the card: `{"key": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}`.
         security: Which schemes a caller needs, any one of the list: `[{"key": []}]`.

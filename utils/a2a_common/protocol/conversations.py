@@ -19,11 +19,11 @@ LONGEST_TITLE = 200
 
 MOST_LISTED = 100
 DEFAULT_LISTED = 50
-"""Conversations of one page: at most, and where nothing is asked for."""
+"""Conversations of one page: the maximum, and the default."""
 
 
 class Action(StrEnum):
-    """What can be asked."""
+    """What a client can request."""
 
     LIST = "list"
     RENAME = "rename"
@@ -32,22 +32,22 @@ class Action(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an agent still has what it was told."""
+    """Why an agent still has data of a deleted conversation."""
 
     FOREIGN = "foreign"
-    """It belongs to somebody else, or knows no deletion."""
+    """It is a foreign agent, or does not support deletion."""
     UNREACHABLE = "unreachable"
-    """It did not answer that it has deleted it."""
+    """It did not confirm the deletion."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a client asks of its conversations.
+class ConversationsRequest:
+    """A client's request about its conversations.
 
     Attributes:
-        action: What is to be done.
-        context_id: With which conversation; empty for a list.
-        title: Its new title; empty takes it away.
+        action: What to do.
+        context_id: The conversation; empty for a list.
+        title: Its new title; empty removes the title.
         limit: Conversations of one page.
         page_token: Where the page begins; empty for the first.
         here_only: Whether it is deleted here also where an agent behind this one does not delete it.
@@ -63,10 +63,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An agent that still has what it was told in a conversation that was deleted.
+    """An agent that still has data of a conversation that was deleted.
 
     Attributes:
-        agent: Its name; with the names of those before it where it stands behind others.
+        agent: Its name; preceded by the names of the agents in front of it, if any.
         reason: Why.
     """
 
@@ -74,46 +74,46 @@ class Kept:
     reason: Reason
 
 
-def conversations_part(asked: Asked) -> dict[str, Any]:
-    """The data part of a message that asks."""
-    told: dict[str, Any] = {"action": asked.action.value}
+def conversations_part(asked: ConversationsRequest) -> dict[str, Any]:
+    """The data part of a request."""
+    payload: dict[str, Any] = {"action": asked.action.value}
     if asked.action is Action.LIST:
-        told["limit"] = asked.limit
+        payload["limit"] = asked.limit
     else:
-        told["contextId"] = asked.context_id
+        payload["contextId"] = asked.context_id
     if asked.action is Action.RENAME:
-        told["title"] = asked.title
+        payload["title"] = asked.title
     if asked.page_token:
-        told["pageToken"] = asked.page_token
+        payload["pageToken"] = asked.page_token
     if asked.here_only:
-        told["hereOnly"] = True
-    return {CONVERSATIONS_EXTENSION: told}
+        payload["hereOnly"] = True
+    return {CONVERSATIONS_EXTENSION: payload}
 
 
-def conversations_asked(data: Iterable[Mapping[str, Any]]) -> Asked | None:
-    """What a message's data parts ask; `None` if nothing.
+def parse_conversations_request(data: Iterable[Mapping[str, Any]]) -> ConversationsRequest | None:
+    """The request in a message's data parts; `None` if there is none.
 
     Raises:
         MalformedRequest: It cannot be understood.
     """
-    told = request_in(data, CONVERSATIONS_EXTENSION)
-    if told is None:
+    payload = request_in(data, CONVERSATIONS_EXTENSION)
+    if payload is None:
         return None
     try:
-        action = Action(str(told.get("action")))
+        action = Action(str(payload.get("action")))
     except ValueError:
         raise MalformedRequest(f"action must be one of {', '.join(Action)}.") from None
-    asked = Asked(
+    asked = ConversationsRequest(
         action,
-        context_id=_text(told, "contextId"),
-        title=" ".join(_text(told, "title").split()),
-        limit=_limit(told.get("limit", DEFAULT_LISTED)),
-        page_token=_text(told, "pageToken"),
-        here_only=told.get("hereOnly") is True,
+        context_id=_text(payload, "contextId"),
+        title=" ".join(_text(payload, "title").split()),
+        limit=_limit(payload.get("limit", DEFAULT_LISTED)),
+        page_token=_text(payload, "pageToken"),
+        here_only=payload.get("hereOnly") is True,
     )
     if action is not Action.LIST and not asked.context_id:
         raise MalformedRequest("contextId is missing: it names the conversation.")
-    if action is Action.RENAME and "title" not in told:
+    if action is Action.RENAME and "title" not in payload:
         raise MalformedRequest("title is missing; an empty one takes the title away.")
     if len(asked.title) > LONGEST_TITLE or not asked.title.isprintable():
         raise MalformedRequest(f"title must have at most {LONGEST_TITLE} characters, all of them visible.")
@@ -126,13 +126,13 @@ def answer_part(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept_payload(kept: Iterable[Kept]) -> list[dict[str, str]]:
-    """The JSON of those that still have what they were told."""
+    """The JSON of the agents that still have data."""
     return [{"agent": each.agent, "reason": each.reason.value} for each in kept]
 
 
-def parse_kept(told: object) -> Sequence[Kept]:
-    """Those of an answer; what is malformed is left out, and an unknown reason counts as unreachable."""
-    found = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
+def parse_kept(value: object) -> Sequence[Kept]:
+    """The agents in a response; malformed ones are left out, and an unknown reason counts as unreachable."""
+    found = [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
     return [
         Kept(
             str(each.get("agent", "")),
@@ -142,8 +142,8 @@ def parse_kept(told: object) -> Sequence[Kept]:
     ]
 
 
-def _text(told: Mapping[str, Any], name: str) -> str:
-    value = told.get(name, "")
+def _text(payload: Mapping[str, Any], name: str) -> str:
+    value = payload.get(name, "")
     if not isinstance(value, str):
         raise MalformedRequest(f"{name} must be a text.")
     return value

@@ -1,8 +1,8 @@
 """Delegation chain of a request; detects delegation loops. Pure.
 
 Each agent that delegates adds itself with a digest of the request that it works on. An agent that
-is about to hand an agent of the trail the very request that this one handed on is going in circles.
-Agents are told apart by the address on their cards, which both sides know; it stays in the digest.
+is about to send an agent of the trail the same request that this one had sent on is in a loop.
+Agents are identified by the address on their cards, which both sides know; it is only in the digest.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Hop:
 
 def hop(agent: str, url: str, request: str) -> Hop:
     """The hop of an agent that works on a request. Case, spaces and marks at its end make no other request."""
-    said = " ".join(request.casefold().split()).rstrip(".!? ")
-    digest = hashlib.sha256(f"{url.rstrip('/')}\n{said}".encode()).hexdigest()
+    normalised = " ".join(request.casefold().split()).rstrip(".!? ")
+    digest = hashlib.sha256(f"{url.rstrip('/')}\n{normalised}".encode()).hexdigest()
     return Hop(agent, digest[:_DIGEST_CHARACTERS])
 
 
 def refusal(trail: Sequence[Hop], following: Hop) -> str:
-    """Why the chain must not go on with `following`, as the delegating model reads it; empty where it may."""
+    """Why the chain must not continue with `following`, as the delegating model reads it; empty if it may."""
     if any(each.digest == following.digest for each in trail):
         return (
             f"The {following.agent} agent was not asked: it handed on this very request itself, so that it would come "
@@ -57,7 +57,7 @@ def without_digests(trail: Sequence[Hop], but: str) -> list[Hop]:
 
 
 def parse_trail(value: object) -> list[Hop]:
-    """The hops in a peer's data; whatever is none is left out, and only the newest count."""
+    """The hops in a peer's data; anything else is left out, and only the newest are kept."""
     entries = value if isinstance(value, list | tuple) else []
     found = [each for each in entries if isinstance(each, Mapping) and isinstance(each.get("digest"), str)]
     newest = found[-MOST_HOPS:]

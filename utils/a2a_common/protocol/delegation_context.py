@@ -1,4 +1,4 @@
-"""`DelegationContext`: what a delegating agent sends with a sub-task besides the request itself.
+"""`DelegationContext`: the context that a delegating agent sends with a sub-task.
 
 It never contains the parent's messages: no prompts, tool calls or tool results. It is a data part of the A2A message,
 under the URI of the scope extension. What arrives is untrusted: it is parsed leniently and its lengths are capped.
@@ -33,8 +33,8 @@ class PreviousResult:
     """What an agent returned earlier in the conversation.
 
     Attributes:
-        task: What it was asked.
-        result: What it answered, cut to 3,000 characters.
+        task: The request to it.
+        result: Its answer, cut to 3,000 characters.
         timestamp: Seconds since 1970 at which it answered; 0 where that is not known.
         agent: Who answered.
     """
@@ -47,12 +47,12 @@ class PreviousResult:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What the user or the parent said earlier.
+    """An earlier message of the user or the parent.
 
     Attributes:
         role: user or assistant.
-        content: What was said, cut to 200 characters.
-        timestamp: Seconds since 1970 at which it was said; 0 where that is not known.
+        content: The text, cut to 200 characters.
+        timestamp: Its time in seconds since 1970; 0 if unknown.
     """
 
     role: str
@@ -65,10 +65,10 @@ class DelegationContext:
     """The scoped context of one delegated sub-task.
 
     Attributes:
-        original_request: What the user asked the parent.
+        original_request: The user's request to the parent.
         subtask_index: Position of this sub-task, from 1.
         total_subtasks: How many the parent delegated together.
-        parent_task_id: `reference_of` the parent's task: tells tasks apart, opens none.
+        parent_task_id: `reference_of` the parent's task: identifies a task without giving access to it.
         deadline_seconds: Seconds that the parent waits for this task, where it has a limit.
         previous_results: What other sub-tasks of the conversation returned, oldest first.
         conversation_history: The last turns as the user saw them, oldest first.
@@ -89,12 +89,12 @@ class DelegationContext:
     trail: Sequence[Hop] = ()
 
     def within(self, shares: Shares, subtask: str, known: str) -> DelegationContext:
-        """The part of it that an agent may be sent.
+        """The part of the context that may be sent to an agent.
 
         Args:
             shares: How much that is.
-            subtask: What the agent is asked, which it reads anyway.
-            known: Digest of the hop that a request in the words of `subtask` would make.
+            subtask: The request to the agent, which it reads anyway.
+            known: Digest of the hop of a request with the text of `subtask`.
         """
         if shares is Shares.RESULTS:
             return self
@@ -104,7 +104,7 @@ class DelegationContext:
         return replace(less, original_request=subtask, trail=without_digests(self.trail, known))
 
     def without_others(self, same: Container[str], own: Callable[[str], bool]) -> DelegationContext:
-        """The part of it that a foreign agent may be told: nothing that another foreign agent said, in any words.
+        """The part of the context that a foreign agent may receive: no text from another foreign agent, not even rephrased.
 
         Args:
             same: Names of the agent itself.
@@ -113,8 +113,8 @@ class DelegationContext:
         results = [each for each in self.previous_results if each.agent in same or own(each.agent)]
         if len(results) == len(self.previous_results):
             return self
-        said = [remark for remark in self.conversation_history if remark.role == "user"]
-        return replace(self, previous_results=results, conversation_history=said)
+        remarks = [remark for remark in self.conversation_history if remark.role == "user"]
+        return replace(self, previous_results=results, conversation_history=remarks)
 
     def to_payload(self) -> dict[str, Any]:
         """The data part that carries this context."""
@@ -133,19 +133,19 @@ class DelegationContext:
 def reference_of(task_id: str) -> str:
     """A one-way reference to a task, for other agents: the same on every replica and after a restart.
 
-    The id itself is not sent, because whoever knows a task's id may read the task and answer its question.
+    The id itself is not sent, because the id of a task may be enough to read the task and to answer its question.
     """
     return hashlib.sha256(f"delegated by {task_id}".encode()).hexdigest()[:_REFERENCE_CHARACTERS]
 
 
 def takes_delegation_context(card: AgentCard, shares: Shares) -> bool:
-    """Whether an agent is sent a context: its card declares the extension, or it may be told more and accepts JSON."""
+    """Whether an agent gets a context: its card declares the extension, or its share is not empty and it accepts JSON."""
     declared = any(extension.uri == SCOPE_EXTENSION for extension in card.capabilities.extensions)
     return declared or (shares is not Shares.NOTHING and JSON in card.default_input_modes)
 
 
 def find_delegation_context(data: Sequence[Mapping[str, Any]]) -> DelegationContext | None:
-    """The delegation context among a message's data parts, or `None` for a request that no agent delegated."""
+    """The delegation context among a message's data parts, or `None` for a request that was not delegated."""
     for part in data:
         payload = part.get(SCOPE_EXTENSION)
         if isinstance(payload, Mapping):

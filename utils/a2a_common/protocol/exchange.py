@@ -18,11 +18,11 @@ _APPROVES = ":approve"
 
 @dataclass(frozen=True, slots=True)
 class ExchangeFor:
-    """What the provider is asked for.
+    """What is requested from the identity provider.
 
     Attributes:
-        audience: What it knows the agent as; empty where it knows it by its origin.
-        scopes: What the token may be good for; what the provider gives by itself where there are none.
+        audience: The agent's identifier at the provider; empty where that is its origin.
+        scopes: Scopes of the token; the provider's default where there are none.
     """
 
     audience: str = ""
@@ -34,7 +34,7 @@ class ExchangeFor:
 
 
 def exchange_of(value: object) -> ExchangeFor | None:
-    """What stands under `exchange` of an entry of the agents file; `None` where that is nothing that could be meant."""
+    """The value of `exchange` in an entry of the agents file; `None` if it is invalid."""
     if not isinstance(value, Mapping) or not _FIELDS.issuperset(value):
         return None
     audience, scope = value.get("audience", ""), value.get("scope", "")
@@ -44,15 +44,15 @@ def exchange_of(value: object) -> ExchangeFor | None:
 
 
 def parse_exchange(value: str) -> dict[str, ExchangeFor]:
-    """What is asked for each agent, of `name=audience scope …` pairs separated by commas.
+    """The request for each agent, from `name=audience scope …` pairs separated by commas.
 
     Raises:
         SettingsError: A pair is malformed, or a name comes twice.
     """
     found: dict[str, ExchangeFor] = {}
     for pair in filter(None, (each.strip() for each in value.split(","))):
-        name, separator, words = pair.partition("=")
-        audience, *scopes = words.split() or [""]
+        name, separator, rest = pair.partition("=")
+        audience, *scopes = rest.split() or [""]
         wanted = _checked(audience, tuple(scopes))
         if not separator or wanted is None or name.strip() in found:
             text = f"Setting {VARIABLE} is wrong: write each agent once, as name= and {CHOICES}."

@@ -1,4 +1,4 @@
-"""The data parts of an extension that a message asks by, and the answer to it: each stands under the extension's URI. Pure."""
+"""An extension's request and response in data parts, each under the extension's URI. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ class MalformedRequest(ValueError):
 
 
 def request_in(data: Iterable[Mapping[str, Any]], uri: str) -> Mapping[str, Any] | None:
-    """What data parts ask of the extension; `None` if nothing.
+    """The extension's request in data parts; `None` if there is none.
 
     Raises:
         MalformedRequest: It is no object.
     """
-    told = next((part[uri] for part in data if uri in part), None)
-    if told is not None and not isinstance(told, Mapping):
+    payload = next((part[uri] for part in data if uri in part), None)
+    if payload is not None and not isinstance(payload, Mapping):
         raise MalformedRequest(f"{uri} must be an object.")
-    return told
+    return payload
 
 
 def answer_in(data: Iterable[object], uri: str) -> Mapping[str, Any] | None:
-    """The answer in the data parts of a peer's message; `None` where it has none."""
+    """The extension's response in the data parts of a peer's message; `None` if there is none."""
     for part in data:
-        told = part.get(uri) if isinstance(part, Mapping) else None
-        if isinstance(told, Mapping):
-            return told
+        payload = part.get(uri) if isinstance(part, Mapping) else None
+        if isinstance(payload, Mapping):
+            return payload
     return None

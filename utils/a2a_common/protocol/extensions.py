@@ -53,7 +53,7 @@ TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 AGENTS_EXTENSION = "urn:platform-engineer:ext:agents:v1"
 """On the card of an agent that delegates: who is behind it, in the extension's `params`."""
 TRACE_EXTENSION = "urn:platform-engineer:ext:trace:v1"
-"""In the last status' metadata: the trace id, by which logs and traces of all agents that took part are found."""
+"""In the last status' metadata: the trace id, under which the logs and traces of all agents involved are found."""
 PLAN_EXTENSION = "urn:platform-engineer:ext:plan:v1"
 """A client that requests it gets the plan as an artifact too."""
 
@@ -61,7 +61,7 @@ ACTIVITY_PLAN = f"{ACTIVITY_EXTENSION}/plan"
 """Key of the plan in metadata: a payload of the activity extension that later activity does not overwrite."""
 
 CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")
-"""What a model request holds, in the order in which it is sent and shown."""
+"""The parts of a model request, in the order in which they are sent and shown."""
 
 MOST_SUGGESTED = 3
 """Suggestions that are taken from an agent, however many it sends."""
@@ -102,19 +102,19 @@ def parse_activity(payload: Mapping[str, Any]) -> Activity | None:
     if kind not in _KINDS:
         return None
     readers = _READERS[kind]
-    told = {name: value for name, value in payload.items() if name in readers and value is not None}
+    known = {name: value for name, value in payload.items() if name in readers and value is not None}
     try:
-        return _KINDS[kind](**{name: readers[name](value) for name, value in told.items()})
+        return _KINDS[kind](**{name: readers[name](value) for name, value in known.items()})
     except (TypeError, ValueError, OverflowError):
         return None
 
 
 RESUBSCRIBE = "resubscribe"
-"""Kind of the activity payload that ends the stream of a task which goes on: subscribe to it again."""
+"""Kind of the activity payload that ends the stream of a task that continues: subscribe to it again."""
 
 
 def resubscribe_payload(after_seconds: float) -> dict[str, Any]:
-    """The JSON object, under the activity extension, of the last status of a stream that is cut while its task goes on."""
+    """The JSON object, under the activity extension, of the last status of a stream that is cut while its task continues."""
     return {"kind": RESUBSCRIBE, "after_seconds": after_seconds}
 
 
@@ -182,7 +182,7 @@ def _counts(usage: Usage) -> dict[str, Any]:
 
 
 _COUNTS = tuple(each.name for each in dataclasses.fields(Usage) if isinstance(each.default, int))
-"""The fields of a usage that are whole numbers."""
+"""The integer fields of a usage."""
 
 
 def parse_usage(payload: Mapping[str, Any]) -> UsageReported | None:
@@ -205,7 +205,7 @@ def context_payload(event: ContextMeasured) -> dict[str, Any]:
 
 
 def parse_context(payload: Mapping[str, Any]) -> ContextMeasured | None:
-    """What a payload says of the last model request, or `None` when malformed."""
+    """The size of the last model request in a payload, or `None` when malformed."""
     try:
         kinds = {kind: max(0, int(payload["by_kind"].get(kind, 0))) for kind in CONTEXT_KINDS}
         return ContextMeasured(kinds, max(1, int(payload["limit"])), max(1, int(payload["window"])))
@@ -243,7 +243,7 @@ def question_payload(origin: str) -> dict[str, Any]:
 
 
 def parse_question(payload: object) -> str:
-    """Which agent asks; empty where it is not told."""
+    """Which agent asks; empty if the payload does not name it."""
     return str(payload.get("origin", "")) if isinstance(payload, Mapping) else ""
 
 

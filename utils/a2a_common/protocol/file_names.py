@@ -5,7 +5,7 @@ from __future__ import annotations
 from utils.messages.invisible import seen_of
 
 LONGEST_NAME = 200
-"""Bytes of a name in UTF-8: file systems take 255, with room for a suffix that tells equal names apart."""
+"""Bytes of a name in UTF-8: file systems take 255, with room for a suffix that makes equal names unique."""
 
 _NAMELESS = "file"
 _LONGEST_ENDING = 16

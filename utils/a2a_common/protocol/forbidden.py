@@ -31,7 +31,7 @@ class Forbidden(A2AError):
     """The caller may not do this.
 
     Attributes:
-        scope: The scope that would allow it; empty where none would.
+        scope: The scope that would allow it; empty if there is none.
     """
 
     def __init__(self, message: str, scope: str = "") -> None:
@@ -54,7 +54,7 @@ declare(ERROR_TABLES, _name_to_the_sdk)
 
 @contextmanager
 def noting_forbidden() -> Iterator[list[Forbidden]]:
-    """What is forbidden to the request that is handled in this block."""
+    """The refusal of the request that is handled in this block."""
     noted: list[Forbidden] = []
     token = _noted.set(noted)
     try:

@@ -62,7 +62,7 @@ def check_shape(body: bytes) -> None:
     if brackets <= MAX_DEPTH and body.count(b",") <= MAX_VALUES:
         return
     bare = without_strings(body)
-    if bare.count(b",") > MAX_VALUES:  # one stands between each two
+    if bare.count(b",") > MAX_VALUES:  # one between each two
         raise BadJson(f"The body holds more than {MAX_VALUES} values.", INVALID_PARAMS)
     depth = 0
     for bracket in re.findall(rb"[\[\]{}]", bare):
@@ -72,7 +72,7 @@ def check_shape(body: bytes) -> None:
 
 
 def without_strings(body: bytes) -> bytes:
-    """A body without its strings, so that what is left of it is structure and numbers."""
+    """A body without its strings, so that only structure and numbers are left."""
     return _STRING.sub(b"", body)
 
 
@@ -83,7 +83,7 @@ def _integer(digits: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, in which each name stands once: of two values, each reader may take another (RFC 8259, section 4)."""
+    """An object without duplicate names: readers differ in which of two values they take (RFC 8259, section 4)."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise BadJson("An object of the body has one name twice.")

@@ -1,7 +1,7 @@
 """Validates the free JSON values of protocol messages (`data`, `metadata`), so that every client can read them.
 
-Such a value is stored with its task and sent again with every list of tasks. A number that JSON cannot say, or
-nesting that protocol buffers do not read back, would break each of them for everybody who lists that task.
+Such a value is stored with its task and sent again with every list of tasks. A number that JSON cannot express, or
+nesting that protocol buffers do not read back, would break each of them for every client that lists that task.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _TOO_DEEP = f"holds a value that is nested deeper than {MAX_NESTING} levels"
 
 
 class _Complaint(Exception):
-    """Says what is wrong."""
+    """The text says what is wrong."""
 
 
 def complaint_about(message: ProtoMessage, *, most: int | None = None) -> str | None:
-    """Why a protocol message cannot be stored and told, as the end of a sentence; `None` for one that can be.
+    """Why a protocol message cannot be stored and sent, as the end of a sentence; `None` if it can.
 
     Args:
         message: A request, an event, a task.
@@ -57,7 +57,7 @@ def _values_in(free: Struct | ListValue | Value, most: float) -> int:
     """How many messages a free value holds; not all are counted where there are more than `most`.
 
     Raises:
-        _Complaint: It cannot be told as JSON.
+        _Complaint: It cannot be written as JSON.
     """
     if isinstance(free, Value):
         return _checked([free], 0, most + 1) - 1
@@ -65,10 +65,10 @@ def _values_in(free: Struct | ListValue | Value, most: float) -> int:
 
 
 def _checked(values: Collection[Value], depth: int, most: float) -> int:
-    """How many messages some values, so many levels deep, are and hold. Called for each event: looks at nothing twice.
+    """How many messages some values, so many levels deep, are and hold. Called for each event, so that it visits nothing twice.
 
     Raises:
-        _Complaint: One cannot be told as JSON.
+        _Complaint: One cannot be written as JSON.
     """
     if depth > MAX_NESTING:
         raise _Complaint(_TOO_DEEP)

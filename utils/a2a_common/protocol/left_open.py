@@ -1,6 +1,6 @@
 """Closes what the tree and the plan of a task still show as open when the task ends. Pure.
 
-A task that has ended leaves nothing at work: what it had begun at other agents is canceled with it.
+A task that has ended leaves no work running: what it had begun at other agents is canceled with it.
 """
 
 from __future__ import annotations

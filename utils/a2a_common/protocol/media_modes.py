@@ -1,4 +1,4 @@
-"""Media types: what an agent takes in a message, what a client accepts of an answer, and which parts match them. Pure.
+"""Media types: those that an agent accepts in a message, those that a client accepts in an answer, and which parts match them. Pure.
 
 Names may be patterns (`*/*`, `text/*`); parameters do not count; the bare `text` of protocol 0.3 means any text. A client
 that names no `acceptedOutputModes` takes everything.
@@ -21,16 +21,16 @@ PLAIN = "text/plain"
 JSON = "application/json"
 
 INPUT_MODES = (PLAIN, MARKDOWN, JSON)
-"""What an agent takes that does not say otherwise: text and text files, which its model reads, and JSON."""
+"""What an agent accepts unless it declares otherwise: text and text files, which its model reads, and JSON."""
 
 _EXTENSIONS = (SCOPE_EXTENSION, CONTEXT_EXTENSION)
 OUTPUT_MODES = (MARKDOWN, PLAIN)
-"""What an answer of our agents may be. Plans and forms come beside it, where JSON is accepted."""
+"""Types of our agents' answers. Plans and forms are sent in addition where JSON is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What a client accepts; everything where it names nothing."""
+    """The media types that a client accepts; all of them if it names none."""
 
     modes: Sequence[str] = ()
 
@@ -57,7 +57,7 @@ def check_output_modes(params: SendMessageRequest, card: AgentCard) -> None:
     """Refuse a client that accepts nothing of what the agent's card offers.
 
     Raises:
-        ContentTypeNotSupportedError: Names what is offered.
+        ContentTypeNotSupportedError: Names the offered types.
     """
     from a2a.utils.errors import ContentTypeNotSupportedError
 
@@ -70,7 +70,7 @@ def check_output_modes(params: SendMessageRequest, card: AgentCard) -> None:
 
 
 def accepted_of(modes: Iterable[str]) -> Accepted:
-    """What a message's configuration says."""
+    """The media types in a message's configuration."""
     return Accepted(tuple(modes))
 
 
@@ -81,7 +81,7 @@ def input_modes_of(card: AgentCard) -> list[str]:
 
 
 def check_content(message: Message, modes: Sequence[str], *, reads_files: bool) -> None:
-    """Refuse a message with a part that the agent does not take: it would be left out in silence.
+    """Refuse a message with a part that the agent does not accept: it would be silently ignored.
 
     Args:
         message: The message.
@@ -89,14 +89,14 @@ def check_content(message: Message, modes: Sequence[str], *, reads_files: bool) 
         reads_files: Whether the agent reads parts that are neither text nor JSON objects.
 
     Raises:
-        ContentTypeNotSupportedError: Names the part, and what is taken.
+        ContentTypeNotSupportedError: Names the part, and the accepted types.
     """
     from a2a.utils.errors import ContentTypeNotSupportedError
 
     taken = ", ".join(modes)
     for index, part in enumerate(message.parts):
         if any(uri in part.data.struct_value.fields for uri in _EXTENSIONS):
-            continue  # what an extension says is no content
+            continue  # an extension's data is not content
         what, kind = _what(part), media_type_of(part)
         if what and not reads_files:
             way_out = "which this agent does not read. Send text, or a JSON object as data."

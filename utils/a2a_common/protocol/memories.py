@@ -20,7 +20,7 @@ LONGEST_MEMORY = 400
 
 
 class MemoryAction(StrEnum):
-    """What can be asked."""
+    """What a client can request."""
 
     LIST = "list"
     SEARCH = "search"
@@ -30,13 +30,13 @@ class MemoryAction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryAsked:
-    """What a client asks of its memories.
+class MemoryRequest:
+    """A client's request about its memories.
 
     Attributes:
-        action: What is to be done.
-        text: What is searched for or added.
-        memory_id: What is forgotten.
+        action: What to do.
+        text: The text to search for or to add.
+        memory_id: Id of the memory to forget.
     """
 
     action: MemoryAction
@@ -47,33 +47,33 @@ class MemoryAsked:
 _NEEDS = {MemoryAction.SEARCH: "text", MemoryAction.ADD: "text", MemoryAction.FORGET: "id"}
 
 
-def memory_part(asked: MemoryAsked) -> dict[str, Any]:
-    """The data part of a message that asks."""
-    told = {"action": asked.action.value}
+def memory_part(asked: MemoryRequest) -> dict[str, Any]:
+    """The data part of a request."""
+    payload = {"action": asked.action.value}
     if asked.text:
-        told["text"] = asked.text
+        payload["text"] = asked.text
     if asked.memory_id:
-        told["id"] = asked.memory_id
-    return {MEMORY_EXTENSION: told}
+        payload["id"] = asked.memory_id
+    return {MEMORY_EXTENSION: payload}
 
 
-def memory_asked(data: Iterable[Mapping[str, Any]]) -> MemoryAsked | None:
-    """What a message's data parts ask; `None` if nothing.
+def parse_memory_request(data: Iterable[Mapping[str, Any]]) -> MemoryRequest | None:
+    """The request in a message's data parts; `None` if there is none.
 
     Raises:
         MalformedRequest: It cannot be understood.
     """
-    told = request_in(data, MEMORY_EXTENSION)
-    if told is None:
+    payload = request_in(data, MEMORY_EXTENSION)
+    if payload is None:
         return None
     try:
-        action = MemoryAction(str(told.get("action")))
+        action = MemoryAction(str(payload.get("action")))
     except ValueError:
         raise MalformedRequest(f"action must be one of {', '.join(MemoryAction)}.") from None
-    text, memory_id = (" ".join(str(told.get(name) or "").split()) for name in ("text", "id"))
+    text, memory_id = (" ".join(str(payload.get(name) or "").split()) for name in ("text", "id"))
     needed = _NEEDS.get(action)
     if needed and not {"text": text, "id": memory_id}[needed]:
         raise MalformedRequest(f"{needed} is missing.")
     if len(text) > LONGEST_MEMORY:
         raise MalformedRequest(f"text must have at most {LONGEST_MEMORY} characters.")
-    return MemoryAsked(action, text, memory_id)
+    return MemoryRequest(action, text, memory_id)

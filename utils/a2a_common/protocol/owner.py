@@ -12,7 +12,7 @@ def owner_of(context: ServerCallContext) -> str:
     """The key that tasks and push configurations are stored under.
 
     A list in JSON, since a separator could be part of a name. Anonymous callers of one tenant
-    share one scope: without authentication nothing tells them apart.
+    share one scope: without authentication they cannot be distinguished.
     """
     user = context.user.user_name if context.user.is_authenticated else ""
     return _key(context.tenant, user)

@@ -115,7 +115,7 @@ def part_kept(kept: Mapping[str, Any]) -> DataPart:
 
 
 def media_type_of(part: Part) -> str:
-    """The media type of a part, without parameters; what the protocol means where it names none."""
+    """The media type of a part, without parameters; the protocol's default where it names none."""
     named: str = part.media_type.partition(";")[0].strip().lower()
     return named or _TYPES.get(part.WhichOneof("content") or "", _UNKNOWN_TYPE)
 
@@ -126,7 +126,7 @@ def data_part(value: Mapping[str, Any]) -> Part:
 
 
 def whole_numbers(value: Any) -> Any:
-    """A JSON value with whole numbers as integers again: protocol buffers keep every number as a float."""
+    """A JSON value with integral numbers as integers again: protocol buffers keep every number as a float."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_WHOLE:
         return int(value)
     if isinstance(value, dict):

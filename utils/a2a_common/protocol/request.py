@@ -29,11 +29,11 @@ class AgentRequest:
     """One turn.
 
     Attributes:
-        text: The user's words: the text parts of the message, joined by line ends.
+        text: The user's text: the text parts of the message, joined by line ends.
         data: Parts that are JSON objects, in order (a delegation's scoped context, a form's answer).
         parts: Everything that the message holds, in order: text, files, data of any kind. Names and addresses are the
             sender's: data, never trusted.
-        delegation: What the agent that delegated this task says of it; `None` where no agent delegated it.
+        delegation: The context from the agent that delegated this task; `None` if it was not delegated.
         task_id: A2A task of this turn.
         context_id: A2A context, which is the conversation.
         message_id: Id of the user's message.
@@ -41,19 +41,19 @@ class AgentRequest:
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
         approves: Digest of what the question that the message answers asked to approve, as the server checked it: nothing else is
-            approved by the answer. Empty for a question that asked for none; `None` where no server stands before the agent.
-        recovered: Whether the turn goes on after its process died: what it had done so far stands in the stores.
+            approved by the answer. Empty for a question that asked for none; `None` where the agent is called without a server.
+        recovered: Whether the turn continues after its process died: what it had done so far is in the stores.
         judged: Whether that was decided by the content of the message, which does not name the task.
-        repeats: Whether the message has the very words of the request that its task began with.
+        repeats: Whether the message has the same text as the request that its task began with.
         metadata: Metadata of the message, as received: data, never trusted.
         extensions: URIs of the extensions that the client requests.
-        deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
+        deadline: `time.monotonic()` after which the answer is too late; `None` for no limit.
         used: Tokens that earlier turns of the same task used, by agent.
         accepted: Media types that the client accepts in the answer.
         meter: Counts what the task uses. It changes while the request is worked on.
         known: What is known of the user from earlier conversations, as a part of the system message of this turn's model
             requests; it is stored nowhere with the conversation, and no other agent gets it.
-        suspended: Set before the turn is stopped in order to go on in another process: then no open tool call is
+        suspended: Set before the turn is stopped in order to continue in another process: then no open tool call is
             closed, and nothing is cancelled at other agents. Not set for a cancellation or a deadline.
     """
 

@@ -1,6 +1,6 @@
-"""Errors of the protocol that tell a client when to send its request again, or to look for what became of it first.
+"""Errors of the protocol that ask a client to retry later, or to look for the outcome of its request first.
 
-JSON-RPC and REST answer them with HTTP status 503, or 429 to a caller who asks for too much, and `Retry-After`, gRPC with RESOURCE_EXHAUSTED or UNAVAILABLE. The
+JSON-RPC and REST answer them with HTTP status 503, or 429 to a caller with too many requests, and `Retry-After`, gRPC with RESOURCE_EXHAUSTED or UNAVAILABLE. The
 SDK's routes turn an error into a body without a status of its own, so the error is noted for the middleware around them.
 """
 
@@ -48,7 +48,7 @@ class OverloadedError(RetryLaterError):
 
 
 class TooManyRequestsError(RetryLaterError):
-    """The caller asks for more than one caller may."""
+    """The caller exceeds the limit of one caller."""
 
     status = 429
 
@@ -76,9 +76,9 @@ PERHAPS_TAKEN = (
 
 
 class PerhapsTakenError(A2AError):
-    """The turn of a message was stored, and its task cannot be told since the database cannot be used.
+    """The turn of a message was stored, but its task cannot be returned since the database is unavailable.
 
-    No `RetryLaterError`: who sends the request once more under a new message id may double it. Under the same id it runs once.
+    No `RetryLaterError`: a client that repeats the request under a new message id may double it. Under the same id it runs once.
 
     Args:
         task_id: The task, in `data` too.
@@ -125,7 +125,7 @@ _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
 
 
 def retry_later(error: RetryLater | StorageAway) -> RetryLaterError:
-    """The protocol's error for what passes by itself, counted, and noted for the response that is being made."""
+    """The protocol's error for a temporary condition, counted, and noted for the current response."""
     kind = StorageAwayError if isinstance(error, StorageAway) else _KINDS.get(type(error), DrainingError)
     count(catalogue.REFUSALS, reason=_NAMES[kind][1].lower())
     return _note(kind(error.message, max(1, math.ceil(error.retry_after))))

@@ -13,8 +13,8 @@ LONGEST_RULE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class RulesAsked:
-    """What a client asks for: the list of rules, after one was added or removed.
+class RulesRequest:
+    """A client's request for the list of rules, after one was added or removed.
 
     Attributes:
         add: A rule to add.
@@ -25,20 +25,20 @@ class RulesAsked:
     remove: str = ""
 
 
-def rules_part(asked: RulesAsked) -> dict[str, Any]:
+def rules_part(asked: RulesRequest) -> dict[str, Any]:
     """The data part of a message that asks for the rules of its conversation."""
     if asked.add:
         return {RULES_EXTENSION: {"add": asked.add}}
     return {RULES_EXTENSION: {"remove": asked.remove} if asked.remove else {"list": True}}
 
 
-def rules_asked(data: Iterable[Mapping[str, Any]]) -> RulesAsked | None:
-    """What a message's data parts ask of the rules; `None` if nothing."""
+def parse_rules_request(data: Iterable[Mapping[str, Any]]) -> RulesRequest | None:
+    """The request about rules in a message's data parts; `None` if there is none."""
     for part in data:
         value = part.get(RULES_EXTENSION)
         if isinstance(value, Mapping):
             add, remove = (" ".join(str(value.get(name) or "").split()) for name in ("add", "remove"))
-            return RulesAsked(add[:LONGEST_RULE], remove)
+            return RulesRequest(add[:LONGEST_RULE], remove)
     return None
 
 

@@ -10,20 +10,20 @@ VARIABLE = "SUB_AGENTS_SHARES"
 
 
 class Shares(StrEnum):
-    """What an agent is told besides its sub-task."""
+    """What an agent receives besides its sub-task."""
 
     NOTHING = "nothing"
     REQUEST = "request"
-    """What the user asked, in the user's words."""
+    """The text of the user's request."""
     RESULTS = "results"
-    """That, the results of other agents, what was said before, and who asks."""
+    """Also the results of other agents, the conversation so far, and the user's identity."""
 
 
 CHOICES = "nothing, request or results"
 
 
 def parse_shares(value: str) -> dict[str, Shares]:
-    """What each agent is told, of `name=nothing|request|results` pairs separated by commas.
+    """What each agent receives, from `name=nothing|request|results` pairs separated by commas.
 
     Raises:
         SettingsError: A pair is malformed, or a name comes twice.

@@ -16,7 +16,7 @@ class Skill:
         id: Short identifier, unique on the card.
         name: Title for people.
         description: What it does, in a sentence.
-        examples: Requests that it answers, in users' words. Routing by meaning learns from them.
+        examples: Requests that it answers, as users write them. Semantic routing uses them.
         tags: Keywords.
     """
 

@@ -27,7 +27,7 @@ class TaskTree:
 
     Args:
         parent_task_id: Task of the agent that delegated; empty for a user's own.
-        before: What was known of the task before: the payload in its metadata.
+        before: The earlier state of the tree: the payload in the task's metadata.
         gone_by: Seconds since this turn began, in a process that died; `None` for a turn that begins now.
     """
 
@@ -40,7 +40,7 @@ class TaskTree:
     ) -> None:
         known = before or {}
         self._parent = parent_task_id or str(known.get("parent_task_id", ""))
-        # while a turn goes on, the seconds that are told hold a part of it, and beside them stand those of the turns before
+        # during a turn, `seconds` includes a part of this turn; the sum of the earlier turns is stored beside it
         last = _EARLIER if gone_by is not None and _EARLIER in known else "seconds"
         self._seconds = _number(known.get(last))
         self._started = time.monotonic() - (gone_by or 0.0)
@@ -69,7 +69,7 @@ class TaskTree:
         self._changed = True
 
     def facts(self, *, ends: bool) -> dict[str, Any]:
-        """The metadata for the next status: nothing where nothing changed and the turn goes on."""
+        """The metadata for the next status: empty if nothing changed and the turn continues."""
         if not self._changed and not ends:
             return {}
         self._changed = False
@@ -88,7 +88,7 @@ class SubTasks:
 
     Attributes:
         children: One mapping for each: `call_id`, `agent`, `task_id`, `state`, `request`, `seconds`, `tokens`, `children`.
-        parent_task_id: What the agent that delegated the task calls its own; empty for a user's task.
+        parent_task_id: The delegating agent's reference to its own task; empty for a user's task.
         seconds: How long the task was worked on, where that is known.
     """
 

@@ -44,7 +44,7 @@ def trace_of_call(call: ServerCallContext) -> Mapping[str, str]:
 
 
 def trace_hook(service: str, *, own: bool) -> Callable[[httpx.Request], Awaitable[None]]:
-    """An httpx request hook: makes requests to a service of ours a part of the current trace, and those to others one of their own.
+    """An httpx request hook: requests to an own service continue the current trace, requests to others begin a new one.
 
     Args:
         service: Its name, in links to traces of others.

@@ -11,19 +11,19 @@ VARIABLE = "SUB_AGENTS_TRUST"
 
 
 class Trust(StrEnum):
-    """Whose an agent is."""
+    """Who operates an agent."""
 
     OWN = "own"
-    """Ours: it gets signed tokens, and its answers may be passed on as they are."""
+    """An own agent: it gets signed tokens, and its answers may be passed on as they are."""
     FOREIGN = "foreign"
-    """Somebody else's: it is not told what another foreign agent said, and its questions are told with care."""
+    """A third party's agent: it gets no text from another foreign agent, and its questions are shown with a warning."""
 
 
 CHOICES = "own or foreign"
 
 
 def usual_trust(shares: Shares) -> Trust:
-    """Whose an agent is where nothing says so: ours, if it is told everything."""
+    """The default trust of an agent: own if it receives everything."""
     return Trust.OWN if shares is Shares.RESULTS else Trust.FOREIGN
 
 

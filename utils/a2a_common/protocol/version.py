@@ -1,4 +1,4 @@
-"""Which protocol version a call speaks: what it stores for later is answered in the same one."""
+"""The protocol version of a call, which later responses to what it stored use too."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _SPOKEN = "a2a_version"
 
 
 def note_version(call: ServerCallContext, version: str) -> None:
-    """Keep with a call which version it speaks, `CURRENT` or `LEGACY`."""
+    """Store the protocol version of a call, `CURRENT` or `LEGACY`, with it."""
     call.state[_SPOKEN] = version
 
 
 def version_of(call: ServerCallContext) -> str:
-    """The version that a call speaks; `CURRENT` for one that did not come over the network."""
+    """The protocol version of a call; `CURRENT` for one that did not come over the network."""
     return str(call.state.get(_SPOKEN, CURRENT))

@@ -1,4 +1,4 @@
-"""The application of an agent: its card, and what the server needs of it."""
+"""The application of an agent: its card, and its parts for the server."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def made(
 
 
 def _check_callers(agent: BaseLangGraphAgent, host: str, settings: AgentSettings) -> None:
-    """Refuse an agent that others reach, unless it authenticates its callers itself or `AUTH_MODE` says who may call; not both.
+    """Refuse an agent that is reachable from other machines, unless either it authenticates its callers itself or `AUTH_MODE` does.
 
     Raises:
-        SettingsError: Says what to set.
+        SettingsError: Names the setting.
     """
     from utils.a2a_common.server.http.own_middleware import NOT_COUNTED, REPLACES, authenticates
 
@@ -126,7 +126,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     async def start() -> None:
         agent.on_rebuilt = renew_card
         await agent.start()
-        async with AsyncExitStack() as stack:  # nobody stops an agent whose start failed
+        async with AsyncExitStack() as stack:  # an agent whose start failed is not stopped elsewhere
             stack.push_async_callback(agent.close)
             await agent.build()
             stack.pop_all()
@@ -162,6 +162,6 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
 
 
 async def _readiness(agent: BaseLangGraphAgent) -> Readiness:
-    """What `/readyz` says: the agent's readiness, and which tools of its MCP servers it does without."""
+    """The content of `/readyz`: the agent's readiness, and which tools of its MCP servers are unavailable."""
     state = await agent.readiness()
     return replace(state, detail="; ".join(filter(None, [state.detail, agent.mcp_note])))

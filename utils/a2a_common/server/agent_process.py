@@ -53,10 +53,10 @@ async def run_agent(
 ) -> None:
     """Serve an agent until SIGINT or SIGTERM, or until it is no longer a child of the process `parent`.
 
-    Whatever it waits for then, `last_moment` ends the process once pause, grace and `CLEANUP_SECONDS` are over.
+    Even if something blocks its end, `last_moment` ends the process once pause, grace and `CLEANUP_SECONDS` are over.
 
     Raises:
-        PlatformError: The agent cannot start, or cannot listen at its address; the message says why.
+        PlatformError: The agent cannot start, or cannot listen at its address; the message has the reason.
     """
     import uvicorn
 
@@ -152,7 +152,7 @@ def _stop_this_process() -> None:
 
 
 async def _own_home(name: str, settings: HomeSettings, lock: AsyncExitStack | None) -> None:
-    """Make the agent's folder nobody else's to read, and lock it until `lock` is closed.
+    """Make the agent's folder readable for its owner only, and lock it until `lock` is closed.
 
     Raises:
         SettingsError: Another process works on it.
@@ -170,7 +170,7 @@ async def _own_home(name: str, settings: HomeSettings, lock: AsyncExitStack | No
 
 
 def _survive_signals() -> None:
-    """Let what follows `serve` run: uvicorn stops on these signals and then raises them once more."""
+    """Let the code after `serve` run: uvicorn stops on these signals and then raises them again."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
 

@@ -1,4 +1,4 @@
-"""`AgentService`: what the server needs of an agent."""
+"""`AgentService`: the parts of an agent that its server needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def nothing() -> None:
 
 
 async def always_ready() -> Readiness:
-    """The readiness of an agent that needs nothing."""
+    """The readiness of an agent without dependencies."""
     return Readiness(ready=True)
 
 
@@ -50,28 +50,28 @@ class AgentService:
         readiness: Asked on every `/readyz`.
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
-        extended_card: What authenticated callers see. It is announced where `authenticator`, `grpc_user`, or Starlette's
-            `AuthenticationMiddleware` among `middleware` can tell who calls.
+        extended_card: The card for authenticated callers. It is announced where `authenticator`, `grpc_user`, or Starlette's
+            `AuthenticationMiddleware` among `middleware` can identify callers.
         push_configs: Keeps the webhooks of tasks; in memory when omitted.
-        middleware: The agent's own, authentication and the like, after the check of `Host` and `Origin` and before the limit of the
+        middleware: The agent's own middleware, such as authentication, after the check of `Host` and `Origin` and before the limit of the
             body. Over HTTP only.
-        grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
+        grpc_user: Identifies the caller of a gRPC call by its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
-        pending_input: Decides about tasks that wait for their user; usually the agent.
+        pending_input: The policy for tasks that wait for their user; usually the agent.
         preparation: What the agent does about a message before its turn begins.
         deletion: How conversations are deleted, and when by themselves; callers cannot delete them when omitted.
         message_answers: Answer messages of the agent's own extensions.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
         consent: Decides who may approve; with a key of this process alone when omitted.
-        authenticator: Knows the callers, over HTTP and gRPC; everybody may call when omitted.
+        authenticator: Identifies the callers, over HTTP and gRPC; everyone may call when omitted.
         url: Where the agent is reached; needed with `authenticator`.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they
             would be left out in silence.
         page: Whether browsers get a page at `/`.
-        page_login: Where people log in on it; they enter a key or a token when omitted.
+        page_login: The login of the page; without it users enter a key or a token.
         sizes: Bytes of what is stored, by kind, for `/metrics`.
-        free_bytes: Tells the bytes that are free where it is stored; asked in a thread. Nothing is kept free when omitted.
+        free_bytes: Returns the free bytes of its storage; called in a thread. No space is kept free when omitted.
     """
 
     card: AgentCard

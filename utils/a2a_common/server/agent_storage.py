@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONVERSATION_FILES = tuple(
     file for file in StoreFile if file not in (StoreFile.CARDS, StoreFile.AUTHORISATIONS)
 )
-"""The files of an agent's folder that hold what users and agents said. A new one does, unless it is named here."""
+"""Files of an agent's folder with text of users or agents: all but those named here, so that a new file is included."""
 
 
 async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
@@ -64,7 +64,7 @@ async def bytes_in_use(runtime: AgentRuntime, limits: Mapping[str, int]) -> Mapp
 
 
 def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
-    """The queue that all replicas of the agent share; `None` if one process runs its turns."""
+    """The queue that all replicas of the agent share; `None` with a single process."""
     settings = runtime.settings
     if runtime.database is None or not settings.engine.distributed(settings.database):
         return None
@@ -81,7 +81,7 @@ def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
 
 
 def used_tokens(runtime: AgentRuntime) -> UsedTokens | None:
-    """The service tokens that the replicas of the agent have accepted; `None` if there is only one process."""
+    """The service tokens that the replicas of the agent have accepted; `None` with a single process."""
     if runtime.database is None:
         return None
     from utils.persistence.postgres.used_tokens import PostgresUsedTokens
@@ -101,7 +101,7 @@ def push_configs(runtime: AgentRuntime) -> PushConfigs:
 
 
 def deletion_plan(agent: BaseLangGraphAgent) -> DeletionPlan:
-    """How the agent deletes conversations, and when by itself."""
+    """How the agent deletes conversations, and when it does so automatically."""
     from utils.a2a_common.execution.request_parser import stored_thread_id
     from utils.a2a_common.server.deletion import DeletionPlan
 

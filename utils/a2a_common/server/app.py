@@ -43,10 +43,10 @@ from utils.settings import ServerSettings
 log = structlog.get_logger(__name__)
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
+"""The paths of the card: that of protocol 1.0 and 0.3, and that of 0.2, which some clients still use."""
 
 STOPPING = "The agent is stopping."
-"""What `/readyz` says once the process was told to stop."""
+"""The detail of `/readyz` after the process has received the signal to stop."""
 
 BEFORE_HTTP_ONLY = "The HTTP middleware of this agent does not stand before gRPC: do not set GRPC_PORT, unless AUTH_MODE is api-key or oidc."
 """Why an agent with middleware of its own has no gRPC."""
@@ -143,8 +143,8 @@ def _readiness(service: AgentService, drain: Drain, room: DiskRoom) -> Callable[
             return Readiness(ready=False, detail=reason)
         state = await service.readiness()
         trouble = service.authenticator.trouble if service.authenticator is not None else ""
-        told = [state.detail, trouble, await room.note()]
-        return replace(state, detail="; ".join(filter(None, told)))
+        details = [state.detail, trouble, await room.note()]
+        return replace(state, detail="; ".join(filter(None, details)))
 
     return readiness
 

@@ -26,18 +26,18 @@ from utils.settings import ServerSettings
 KNOWN_REQUESTS_PER_MINUTE = 1_200
 KNOWN_OPEN_REQUESTS = 64
 KNOWN_TURNS_MB = 16
-"""What one caller may ask for where callers are known and nothing else is set."""
+"""The default limits of one caller where callers are authenticated."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What an application serves, and what has to be started and stopped with it.
+    """The request handler of an application, and the parts that are started and stopped with it.
 
     Attributes:
         handler: Answers the operations of the protocol.
         engine: Runs the turns.
         push: Sends the events of tasks to webhooks.
-        room: Knows what is left of the disk.
+        room: The free space of the disk.
     """
 
     handler: RequestHandler

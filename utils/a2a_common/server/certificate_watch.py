@@ -1,4 +1,4 @@
-"""Tells of the certificates that an agent is served with, at its start and once a day: of one that clients refuse, or soon will."""
+"""Logs certificates of an agent's server that clients refuse, or soon will: at its start and once a day."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def served_dates(settings: ServerSettings) -> list[Dates]:
     ]
 
 
-def tell(every: Sequence[Dates], now: datetime) -> None:
-    """Log what is wrong with them at a moment, or soon will be."""
+def log_expiry(every: Sequence[Dates], now: datetime) -> None:
+    """Log the certificates that are invalid at this time, and those that expire soon."""
     for each in every:
         if reason := each.wrong(now):
             log.error("certificate.not_valid", setting=each.setting, reason=reason)
@@ -50,7 +50,7 @@ async def watch(
     """Log the expiry now and once a day, until canceled. The files are not read again: the process serves what it loaded at its start."""
 
     async def look() -> float:
-        tell(every, now())
+        log_expiry(every, now())
         return DAY_SECONDS
 
     await supervised("certificates", look, pause)

@@ -1,4 +1,4 @@
-"""Answers what a caller asks of its conversations: to list, rename, export or delete them."""
+"""Answers requests of a caller to list, rename, export or delete its conversations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.protocol.conversations import (
     CONVERSATIONS_EXTENSION,
     Action,
-    Asked,
+    ConversationsRequest,
     Kept,
     Reason,
     answer_part,
-    conversations_asked,
     kept_payload,
+    parse_conversations_request,
 )
 from utils.a2a_common.protocol.extension_data import MalformedRequest
 from utils.a2a_common.protocol.owner import owner_of
@@ -52,7 +52,7 @@ NOT_BELOW = (
 )
 
 REST_SECONDS = 5.0
-"""How long the end of a turn is waited for, which comes after the last event of its task."""
+"""Longest wait for the end of a turn, which comes after the last event of its task."""
 
 LOOK_SECONDS = 0.05
 
@@ -80,7 +80,7 @@ class Conversations:
         self._titles = titles
 
     async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """The answer to a message that asks for conversations; `None` for any other.
+        """The answer to a request about conversations; `None` for any other message.
 
         Raises:
             InvalidParamsError: The request cannot be understood.
@@ -89,7 +89,7 @@ class Conversations:
             StorageError: The storage failed.
         """
         try:
-            asked = conversations_asked(objects_under(CONVERSATIONS_EXTENSION, message))
+            asked = parse_conversations_request(objects_under(CONVERSATIONS_EXTENSION, message))
         except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:
@@ -105,16 +105,16 @@ class Conversations:
             case Action.DELETE:
                 return _message(*await self._delete(owner, asked, call))
 
-    async def _list(self, owner: str, asked: Asked) -> tuple[str, dict[str, Any]]:
+    async def _list(self, owner: str, asked: ConversationsRequest) -> tuple[str, dict[str, Any]]:
         found = await self._tasks.store.contexts(owner, _after(asked.page_token), asked.limit + 1)
         shown = found[: asked.limit]
         token = ""
         if len(found) > len(shown):
             cursor = ListTasksCursor(timestamp_ns=shown[-1].updated, task_id=shown[-1].context_id)
             token = encode_list_tasks_cursor(cursor)
-        told = [await self._listed(owner, row) for row in shown]
-        payload = {"action": asked.action.value, "conversations": told, "nextPageToken": token}
-        return _counted(len(told), "conversation"), payload
+        listed = [await self._listed(owner, row) for row in shown]
+        payload = {"action": asked.action.value, "conversations": listed, "nextPageToken": token}
+        return _counted(len(listed), "conversation"), payload
 
     async def _listed(self, owner: str, row: ContextRow) -> dict[str, Any]:
         request = ListTasksRequest(context_id=row.context_id, page_size=1)
@@ -130,13 +130,13 @@ class Conversations:
             "state": TaskState.Name(newest.status.state),
         }
 
-    async def _rename(self, owner: str, asked: Asked) -> tuple[str, dict[str, Any]]:
+    async def _rename(self, owner: str, asked: ConversationsRequest) -> tuple[str, dict[str, Any]]:
         await self._rows(owner, asked.context_id, at_most=1)
         await self._titles.put(owner, asked.context_id, asked.title)
         payload = {"action": asked.action.value, "contextId": asked.context_id, "title": asked.title}
         return ("The conversation was renamed." if asked.title else "The title was taken away."), payload
 
-    async def _export(self, owner: str, asked: Asked) -> tuple[str, dict[str, Any]]:
+    async def _export(self, owner: str, asked: ConversationsRequest) -> tuple[str, dict[str, Any]]:
         request = ListTasksRequest(
             context_id=asked.context_id,
             page_size=EXPORTED,
@@ -155,8 +155,10 @@ class Conversations:
         }
         return _counted(len(page.tasks), "task"), payload
 
-    async def _delete(self, owner: str, asked: Asked, call: ServerCallContext) -> tuple[str, dict[str, Any]]:
-        """Cancel what runs, delete at the agents behind this one, and then here: a failure before that changes nothing here."""
+    async def _delete(
+        self, owner: str, asked: ConversationsRequest, call: ServerCallContext
+    ) -> tuple[str, dict[str, Any]]:
+        """Cancel running turns, delete at the agents behind this one, and last here: after an earlier failure nothing is deleted here."""
         for row in await self._rows(owner, asked.context_id):
             if row.state not in TERMINAL:
                 with suppress(TaskNotCancelableError, TaskNotFoundError):  # it ended meanwhile
@@ -229,8 +231,8 @@ def _after(token: str) -> tuple[int, str]:
 
 def _request_of(task: Task) -> str:
     """The beginning of the last message."""
-    said = [message for message in task.history if message.role == Role.ROLE_USER]
-    text = " ".join(" ".join(part.text for part in said[-1].parts).split()) if said else ""
+    requests = [message for message in task.history if message.role == Role.ROLE_USER]
+    text = " ".join(" ".join(part.text for part in requests[-1].parts).split()) if requests else ""
     return text if len(text) <= LONGEST_REQUEST else f"{text[: LONGEST_REQUEST - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""The one deletion of a conversation: of everything that an agent keeps of it."""
+"""Deletes a conversation: everything that an agent stores of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from utils.persistence.titles import MemoryTitles, Titles
 log = structlog.get_logger(__name__)
 
 
-async def nobody_below(_context: IdleContext) -> Sequence[Kept]:
+async def no_agents_below(_context: IdleContext) -> Sequence[Kept]:
     """The answer of an agent that delegates nothing."""
     return ()
 
@@ -36,18 +36,18 @@ class DeletionPlan:
     """How an agent deletes conversations.
 
     Attributes:
-        forget: Deletes what the agent keeps of a conversation besides its tasks, their webhooks and its title.
-        below: Has a conversation deleted at the agents behind this one; those that still have something of it.
+        forget: Deletes what the agent stores of a conversation besides its tasks, their webhooks and its title.
+        below: Has a conversation deleted at the agents behind this one; returns those that still have data of it.
         files: The SQLite files that deleted texts are removed from.
         titles: The titles of conversations.
-        days: Days without a change after which a conversation is deleted by itself; never where it is `None`.
-        limits: Most bytes of each kind, above which the oldest ended conversations are deleted by themselves.
+        days: Days without a change after which a conversation is deleted automatically; never if `None`.
+        limits: Most bytes of each kind, above which the oldest ended conversations are deleted automatically.
         in_use: Bytes of each kind that has a limit.
         look_seconds: Seconds between two looks for conversations that are deleted by themselves.
     """
 
     forget: Callable[[IdleContext], Awaitable[None]]
-    below: Callable[[IdleContext], Awaitable[Sequence[Kept]]] = nobody_below
+    below: Callable[[IdleContext], Awaitable[Sequence[Kept]]] = no_agents_below
     files: Sequence[Path] = ()
     titles: Titles = field(default_factory=MemoryTitles)
     days: float | None = None
@@ -65,7 +65,7 @@ class Deletion:
     """Deletes conversations that are at rest. Tasks go last: while they are there, an interrupted deletion is repeated.
 
     Args:
-        plan: What is deleted.
+        plan: The rules of deletion.
         tasks: The task log.
         push_configs: The webhooks of tasks.
     """
@@ -79,7 +79,7 @@ class Deletion:
         """Have a conversation deleted at the agents behind this one.
 
         Returns:
-            The agents that still have something of it.
+            The agents that still have data of it.
 
         Raises:
             StorageError: It is not known what they have.

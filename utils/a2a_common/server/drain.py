@@ -40,7 +40,7 @@ class Drain:
         return [] if self._ended else sorted(self._engine.suspended)
 
     async def __call__(self) -> None:
-        """Do so. When this returns, no turn runs any more, and the streams of those that are kept have ended."""
+        """Drain the agent. Afterwards no turn runs, and the streams of the turns that will be resumed have ended."""
         self.begun = True
         log.info("server.draining", pause=self._pause, grace=self._grace)
         await asyncio.sleep(self._pause)

@@ -41,7 +41,7 @@ class DrainingServer(uvicorn.Server):
         await super().serve(sockets)
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Begin to serve. What was made until now is never garbage: looking through it takes a sixth of a second, in the event loop."""
+        """Begin to serve. Objects created until now are excluded from garbage collection: scanning them would block the event loop for a sixth of a second."""
         await super().startup(sockets)
         gc.freeze()
         look_seldom()

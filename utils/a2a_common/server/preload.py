@@ -1,6 +1,6 @@
 """The imports of every agent's process, for a parent process that imports them once and forks.
 
-None of these may start a thread, read a setting or leave anything open when it is imported.
+None of these modules may start a thread, read a setting or leave anything open when it is imported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SHARED_MODULES = (
     "utils.a2a_common.graph.middleware_stack",
     "utils.a2a_common.graph.model.call",
     "utils.a2a_common.graph.model.prompt_cache",
-    "utils.a2a_common.graph.model.told_task",
+    "utils.a2a_common.graph.model.delegated_task",
     "utils.resilience.recover",
     "utils.context.factory",
     "utils.context.summarisers.langmem",

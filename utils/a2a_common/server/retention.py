@@ -28,11 +28,11 @@ BATCH = 50
 """Conversations that are deleted before the next look, so that a turn never waits behind many of them."""
 
 FEW = 8
-"""Conversations that are deleted first where there is too much, by which the others that have to go are counted."""
+"""Conversations that are deleted first when a limit is exceeded; the number of further ones is estimated from them."""
 
 
 def fullest(sizes: Mapping[str, int], limits: Mapping[str, int]) -> str | None:
-    """The kind that is furthest above its limit; `None` where none is."""
+    """The kind that is furthest above its limit; `None` if none is."""
     over = {kind: sizes.get(kind, 0) / limit for kind, limit in limits.items() if sizes.get(kind, 0) > limit}
     return max(over, key=over.__getitem__, default=None)
 
@@ -41,7 +41,7 @@ def how_many(size: int, limit: int, conversations: int, *, deleted: int = 0, fre
     """How many conversations to delete next.
 
     One of them counts as large as the average of all, or of the last batch where those were larger. What the last batch
-    freed is a lower bound alone: others write meanwhile.
+    freed is only a lower bound: others write meanwhile.
 
     Args:
         size: Bytes of the kind there is too much of.
@@ -54,22 +54,22 @@ def how_many(size: int, limit: int, conversations: int, *, deleted: int = 0, fre
     return min(max(math.ceil((size - limit) / each), 1), BATCH)
 
 
-def _told(now: Callable[[], float]) -> Callable[[], Awaitable[float | None]]:
-    async def told() -> float:
+def _as_async(now: Callable[[], float]) -> Callable[[], Awaitable[float | None]]:
+    async def read() -> float:
         return now()
 
-    return told
+    return read
 
 
 class Retention:
-    """Looks from time to time.
+    """Deletes expired conversations from time to time.
 
     Args:
-        plan: What is deleted, and when.
+        plan: The rules of deletion.
         tasks: The task log.
         push_configs: The webhooks of tasks.
-        engine: Whose turns are not disturbed.
-        now: The time, in seconds since 1970, whatever a `RetentionClock` says of it, which ages are measured by when omitted.
+        engine: Runs the turns, whose conversations are left alone.
+        now: The time, in seconds since 1970, which ages are measured by; a `RetentionClock` when omitted.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Retention:
         self._engine = engine
         self._now = now or time.time
         clock = RetentionClock(tasks.store.times, (plan.days or 0) * DAY)
-        self._measured_now = clock.now if now is None else _told(now)
+        self._measured_now = clock.now if now is None else _as_async(now)
         self._work: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -129,7 +129,7 @@ class Retention:
             return
         before = round((now - self._plan.days * DAY) * 1e9)
         while await due.delete(before, BATCH) is not None:
-            """What is in use, or fails, comes again with a later look."""
+            """Conversations in use, and failed ones, are tried again at a later look."""
 
     async def _make_room(self, due: _Due) -> None:
         """Delete the oldest ended conversations until no kind is above its limit."""
@@ -148,7 +148,7 @@ class Retention:
             freed = before - sizes[kind]
 
     async def _in_use(self) -> Mapping[str, int]:
-        """Bytes of each kind that has a limit, which `/metrics` tells too."""
+        """Bytes of each kind that has a limit, which are also in `/metrics`."""
         if not self._plan.limits:
             return {}
         sizes, counted = await self._plan.in_use(), process_metrics()
@@ -170,7 +170,7 @@ class Retention:
 
 
 class _Due:
-    """What one run deletes. What is in use or fails is skipped, so that it does not block what follows.
+    """The deletions of one look. A conversation that is in use or fails is skipped, so that it does not block those after it.
 
     Attributes:
         deleted: How many conversations were deleted.
@@ -185,7 +185,7 @@ class _Due:
         self.failures = ItemErrors()
 
     async def delete(self, before: int, most: int, *, ended: bool = False) -> int | None:
-        """Delete the oldest conversations, as `TaskLog.idle` finds them; how many of them, `None` where there are no more."""
+        """Delete the oldest conversations, as `TaskLog.idle` finds them; return how many, `None` if there are no more."""
         found = await self._tasks.idle(before, most + len(self._left), ended=ended)
         batch = [each for each in found if (each.owner, each.context_id) not in self._left][:most]
         done = 0

@@ -1,16 +1,16 @@
-"""The clock that the age of conversations is measured by: whether it can be believed, so that one that jumped deletes nothing.
+"""The clock for the age of conversations, and whether it can be trusted, so that a clock that jumped deletes nothing.
 
 A clock that is set a month ahead makes every conversation a month old, and what is deleted does not come back; what is
 kept for some days more does no harm.
 
-- Where a database is shared, its clock measures for all replicas. A replica's own may be wrong: it measures nothing.
+- With a shared database, its clock is used by all replicas. A replica's own clock may be wrong and is not used.
 - A clock that ran further than the time that passed has jumped: since the last look, by a tenth of the days that a
   conversation is kept, or by `LONGEST_HOLD` where that is less.
 - At a process' first look no time has passed that it knows of. There the newest conversation is the measure: a clock that
-  is further past it than half of those days may have jumped while no process ran, or nobody may have been there.
-- For the same tenth after such a jump nothing is deleted because of its age. It is logged and told by `/metrics`, and a
-  clock that is set right meanwhile has deleted nothing. After that the clock is believed, and so it is at once where a
-  process starts over conversations that were written by it.
+  is further past it than half of those days may have jumped while no process ran, or the agent may just not have been used.
+- For the same tenth after such a jump nothing is deleted because of its age. It is logged and reported by `/metrics`, and if
+  the clock is corrected meanwhile, nothing was deleted. After that the clock is trusted, and so it is at once where a
+  process starts with conversations that were written by it.
 
 What is stored is stamped by the same clock (`TaskLogStore.now`), so that a replica whose own is wrong makes no conversation older.
 """
@@ -32,13 +32,13 @@ log = structlog.get_logger(__name__)
 DAY = 86_400.0
 
 LONGEST_HOLD = 3 * DAY
-"""Seconds: over a weekend somebody may see it."""
+"""In seconds: long enough for an operator to notice after a weekend."""
 
 LEAST_JUMP = 10.0
 """Seconds that a clock may seem to have jumped by because an answer of the database took long."""
 
 LEAST_ABSENCE = 3_600.0
-"""Seconds past the newest conversation that say nothing about a clock, however short conversations are kept."""
+"""Seconds past the newest conversation that are no sign of a wrong clock, however short conversations are kept."""
 
 _HOLDING = 10
 _ABSENCE = 2
@@ -55,9 +55,9 @@ class Look:
     """One look at a clock.
 
     Attributes:
-        clock: What it said, in seconds since 1970.
-        passed: What `passed` said then.
-        until: The moment of `passed` from which on the clock is believed.
+        clock: Its reading, in seconds since 1970.
+        passed: The reading of `passed` at that moment.
+        until: The reading of `passed` from which on the clock is trusted.
     """
 
     clock: float
@@ -71,13 +71,13 @@ class Look:
 
 
 def next_look(last: Look | None, clock: float, newest: float, now: float, kept: float) -> Look:
-    """Judge the clock anew.
+    """Check the clock at a further look.
 
     Args:
         last: The look before; `None` for the first.
-        clock: What it says, in seconds since 1970.
-        newest: When the newest conversation changed, the same; 0 where there is none.
-        now: What `passed` says.
+        clock: Its reading, in seconds since 1970.
+        newest: When the newest conversation changed, in seconds since 1970; 0 if there is none.
+        now: The reading of `passed`.
         kept: Seconds that a conversation is kept.
     """
     hold = min(kept / _HOLDING, LONGEST_HOLD)
@@ -94,7 +94,7 @@ class RetentionClock:
     """Looks at the clock of a store, or at this process' where the store has none.
 
     Args:
-        times: Asks the store.
+        times: Reads the store's clock.
         kept: Seconds that a conversation is kept.
         own: This process' clock, in seconds since 1970.
         passed: Seconds that have passed since some moment.
@@ -116,7 +116,7 @@ class RetentionClock:
         self._differed = False
 
     async def now(self) -> float | None:
-        """The time, in seconds since 1970; `None` while it is not believed.
+        """The time, in seconds since 1970; `None` while it is not trusted.
 
         Raises:
             StorageError: The store cannot be asked.
@@ -135,7 +135,7 @@ class RetentionClock:
         return None
 
     def _compare(self, own: float, clock: float) -> None:
-        """Say once that this process' clock is not the database's."""
+        """Log once that this process' clock differs from the database's."""
         differs = abs(own - clock) > LEAST_JUMP
         if differs and not self._differed:
             log.warning("clock.differs", seconds=round(own - clock))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 DEFAULT_PORT = 8010
-"""Port of an agent that names none."""
+"""Default port of an agent."""
 
 EXIT_FAILED = 1
 EXIT_SETTINGS = 2
@@ -57,7 +57,7 @@ def serve(
     """
     look_seldom()
     keep_files_private()
-    parent = os.getppid()  # now: it may be gone by the time that the agent is open
+    parent = os.getppid()  # read now: the parent may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
     in_json = False
     try:
@@ -99,7 +99,7 @@ def serve(
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:
-    """The environment of the process, with what the arguments say in its place."""
+    """The environment of the process, overridden by the arguments."""
     environ = process_environment()
     for variable, value in (("HOST", options.host), ("PORT", options.port)):
         if value is not None:
@@ -161,7 +161,7 @@ def load_agent_class(path: str) -> type[BaseLangGraphAgent]:
     """The agent class at `module:Class`.
 
     Raises:
-        SettingsError: There is no such module or class, or it is no agent, or its class is refused as it is defined.
+        SettingsError: There is no such module or class, it is not an agent, or its class definition is invalid.
         Exception: Whatever the module raises when it is imported.
     """
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent

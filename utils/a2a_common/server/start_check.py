@@ -1,4 +1,4 @@
-"""`--check`: whether an agent could be started with its settings, found out by doing all of it but opening, reading and listening."""
+"""`--check`: whether an agent could be started with its settings, checked by a start without opening stores, reading data or listening."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async def check_start(
     try:
         await _try(agent_class, AgentSettings.load(environ), default_port)
     except PlatformError as error:
-        _tell(agent_class.name, error.message)
+        _print_verdict(agent_class.name, error.message)
         raise
-    _tell(agent_class.name, "")
+    _print_verdict(agent_class.name, "")
 
 
 async def _try(agent_class: type[BaseLangGraphAgent], settings: AgentSettings, default_port: int) -> None:
@@ -56,7 +56,7 @@ async def _try(agent_class: type[BaseLangGraphAgent], settings: AgentSettings, d
 
 
 def _apart(settings: AgentSettings, folder: Path) -> AgentSettings:
-    """The settings, with which nothing is stored but in `folder`."""
+    """The settings, changed so that everything is stored in `folder`."""
     keys = settings.auth.keys_file or settings.home.home / KEYS
     return replace(
         settings,
@@ -67,6 +67,6 @@ def _apart(settings: AgentSettings, folder: Path) -> AgentSettings:
     )
 
 
-def _tell(agent: str, wrong: str) -> None:
+def _print_verdict(agent: str, wrong: str) -> None:
     sys.stdout.write(json.dumps({CHECKED: agent, "wrong": wrong}) + "\n")
     sys.stdout.flush()

@@ -14,11 +14,11 @@ _COMPLETE = "lifespan.startup.complete"
 
 
 class Startup:
-    """Passes everything on to `app`, and keeps why its start failed.
+    """Forwards everything to `app`, and records why its start failed.
 
     Attributes:
         complete: Whether the application has started; a server that exits after that could not listen.
-        failure: The reason, where it is one that may be shown; the server, which knows nothing of it, exits.
+        failure: The reason, if it may be shown; the server does not see it and exits.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -33,7 +33,7 @@ class Startup:
             return
         failed: Message | None = None
 
-        async def told(message: Message) -> None:
+        async def forward(message: Message) -> None:
             nonlocal failed
             self.complete = self.complete or message["type"] == _COMPLETE
             if message["type"] == _FAILED:
@@ -42,7 +42,7 @@ class Startup:
                 await send(message)
 
         try:
-            await self._app(scope, receive, told)
+            await self._app(scope, receive, forward)
         except PlatformError as error:
             self.failure = error
             if failed is not None:

@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 def warn_of_unknown_settings(module: str) -> None:
     """Log each name that is probably a misspelt setting of the agents of this module.
 
-    Only near misses are told: a process does not know the settings of the other agents.
+    Only near misses are logged: a process does not know the settings of the other agents.
     """
     package = module.rpartition(".")[0]
     groups = shared_groups() + (groups_in(package) if package else [])

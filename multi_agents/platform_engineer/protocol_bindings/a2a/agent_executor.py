@@ -19,12 +19,12 @@ log = structlog.get_logger(__name__)
 
 
 class SupervisorExecutor(BaseLangGraphAgentExecutor):
-    """Runs the supervisor's turns, and ends at other agents what a turn that does not go on had begun there.
+    """Runs the supervisor's turns, and cancels at other agents the tasks of a turn that will not continue.
 
     Args:
         agent: The supervisor.
-        access: Who it is at other agents.
-        turn_seconds: Most seconds of one run of a turn; who asks may allow less.
+        access: Its identity at other agents.
+        turn_seconds: Most seconds of one run of a turn; the caller may allow less.
     """
 
     def __init__(self, agent: StreamingAgent, access: Access, *, turn_seconds: float | None = None) -> None:

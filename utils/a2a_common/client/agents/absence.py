@@ -39,5 +39,5 @@ class Absence:
             self._over.clear()
 
     async def over(self, seconds: float) -> None:
-        """Wait until the agent is seen, or so long."""
+        """Wait until the agent is reachable, for `seconds` at most."""
         await wait_for(self._over, seconds)

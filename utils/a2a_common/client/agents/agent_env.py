@@ -23,12 +23,12 @@ def parse_env(value: object, agent: str, where: str) -> dict[str, str]:
     """The variables of an entry as they are written, `${NAME}` included.
 
     Args:
-        value: What stands under `env`.
+        value: The value of `env`.
         agent: Name of the entry.
         where: The file, as the subject of an error message.
 
     Raises:
-        SettingsError: It is no mapping of names to plain values, or names a variable that the service sets itself.
+        SettingsError: It is not a mapping of names to plain values, or names a variable that the service sets itself.
     """
     if value is None:
         return {}

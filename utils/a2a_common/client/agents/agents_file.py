@@ -37,7 +37,7 @@ class AgentEntry:
     """One configured sub-agent: a local one with module and port, or a foreign one with a url.
 
     Attributes:
-        name: What the supervisor calls it: a lower-case letter, then letters, digits, `-` or `_`, up to 32.
+        name: Its name at the supervisor: a lower-case letter, then letters, digits, `-` or `_`, up to 32.
         module: Python module that serves a local agent.
         port: Port that a local agent prefers.
         url: Address of the agent, without a trailing slash; for a local one its default on loopback.
@@ -66,7 +66,7 @@ def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
     """The sub-agents of a YAML file of `name: {module, port, env}` or `name: {url}`, in their order; `shares` is optional.
 
     Raises:
-        SettingsError: The file is missing, is no such YAML, or an entry is wrong. Names the entry.
+        SettingsError: The file is missing or is not such YAML, or an entry is wrong. Names the entry.
     """
     value = _read(path)
     _supervisor_env(value, path.name)
@@ -120,7 +120,7 @@ def _read(path: Path) -> dict[Any, Any]:
 
 
 def _repeated_key(root: Node | None) -> Node | None:
-    """A key that stands a second time in its mapping, at any depth: YAML would take the last one without a word."""
+    """A key that occurs twice in its mapping, at any depth: YAML would silently take the last one."""
     import yaml
 
     left, looked_at = [root], set[int]()
@@ -152,18 +152,18 @@ def parse_sub_agents(value: str) -> tuple[AgentEntry, ...]:
 
 
 def with_shares(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
-    """The entries, with what the setting `SUB_AGENTS_SHARES` says of some of them.
+    """The entries with the setting `SUB_AGENTS_SHARES` applied to those that it names.
 
     Raises:
         SettingsError: The value is malformed, or names an agent that is not among the entries.
     """
-    told, listed = parse_shares(value), tuple(entries)
-    for name in told:
+    shares, listed = parse_shares(value), tuple(entries)
+    for name in shares:
         if name not in {entry.name for entry in listed}:
             shown = name if _NAME.fullmatch(name) else "one"
             text = f"Setting {SHARES_VARIABLE} is wrong: {shown!r} is no sub-agent. Name those of {VARIABLE}."
             raise SettingsError(SHARES_VARIABLE, text)
-    return tuple(replace(entry, shares=told.get(entry.name, entry.shares)) for entry in listed)
+    return tuple(replace(entry, shares=shares.get(entry.name, entry.shares)) for entry in listed)
 
 
 def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
@@ -187,7 +187,7 @@ def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, .
 
 
 def with_exchange(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
-    """The entries, with what the setting `SUB_AGENTS_EXCHANGE` says of some of them.
+    """The entries with the setting `SUB_AGENTS_EXCHANGE` applied to those that it names.
 
     Raises:
         SettingsError: The value is malformed, or names an agent that is not among the entries or that we run ourselves.

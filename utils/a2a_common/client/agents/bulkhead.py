@@ -51,7 +51,7 @@ class Bulkhead:
         name: Our name for the agent.
         breaker: Its circuit breaker.
         most: Calls at a time.
-        on_failure: Is told the agent's name whenever it could not be reached or did not answer in time.
+        on_failure: Called with the agent's name whenever it could not be reached or did not answer in time.
         reachable: Whether the agent was seen up at the last look.
     """
 
@@ -123,7 +123,7 @@ class Bulkhead:
             self._breaker.succeeded()
 
     def _failed(self, began: int) -> None:
-        """Count a failure, unless the call began before the agent was last seen up: then it says nothing about its state now."""
+        """Count a failure, unless the call began before the agent was last seen up: such a failure proves nothing about its state now."""
         if began == self._times_up:
             self._breaker.failed()
             self._on_failure(self._name)

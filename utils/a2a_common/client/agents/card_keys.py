@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VARIABLE = "SUB_AGENTS_CARD_KEYS"
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "EdDSA", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512")
-"""Those with a public key: with a shared secret whoever checks a card could sign one."""
+"""Asymmetric algorithms only: with a shared secret, everyone who can verify a card could also sign one."""
 
 LARGEST_FILE = 1_000_000
 """Most bytes of a file with keys."""
@@ -51,7 +51,7 @@ def _check(keys: Mapping[str, PyJWK]) -> CardCheck:
     from jwt import PyJWKSetError
 
     def key_of(kid: str | None, _url: str | None) -> PyJWK:
-        """The key that a signature names; keys are never fetched from where a card says that they are."""
+        """The key that a signature names; keys are never fetched from an address in the card."""
         if kid is None and len(keys) == 1:
             return next(iter(keys.values()))
         if not isinstance(kid, str) or kid not in keys:

@@ -1,8 +1,8 @@
 """Registry of the configured sub-agents and their current cards.
 
-Cards are fetched in the background, never at import. An agent that is down at start is known by the card that it had
-last, where it had one, and else joins when it comes up. The table is swapped as a whole, so that a reader never sees half of a change. A card is a
-peer's data: names come from the configuration, texts are capped.
+Cards are fetched in the background, never at import. An agent that is down at start is known by its last stored card,
+if there is one; otherwise it joins when it comes up. The table is replaced as a whole, so that a reader never sees a partial change. A card is a
+peer's data: names come from the configuration, texts are capped in length.
 """
 
 from __future__ import annotations
@@ -70,18 +70,18 @@ class SubAgent:
 
     @property
     def description(self) -> str:
-        """What it does, from its card: whole, unless it is longer than any of ours; without the name of its model."""
+        """Its abilities, from its card, without the name of its model; shortened only if longer than those of our own agents."""
         if self.card is None:
             return ""
         skills = "; ".join(f"{skill.name}: {skill.description}" for skill in self.card.skills)
-        said = " ".join(f"{without_model(self.card.description)} {skills}".split())
-        return said if len(said) <= _LONGEST_DESCRIPTION else _cut(said)
+        text = " ".join(f"{without_model(self.card.description)} {skills}".split())
+        return text if len(text) <= _LONGEST_DESCRIPTION else _cut(text)
 
     @property
     def summary(self) -> str:
         """The first sentence of its card, for people."""
-        said = " ".join(self.card.description.split()) if self.card is not None else ""
-        return said.split(". ", 1)[0].rstrip(".")[:_LONGEST]
+        text = " ".join(self.card.description.split()) if self.card is not None else ""
+        return text.split(". ", 1)[0].rstrip(".")[:_LONGEST]
 
     @property
     def examples(self) -> list[str]:
@@ -128,11 +128,11 @@ class _Doubt:
         self._until = time.monotonic() + _DOUBT_SECONDS
 
     def look_now(self) -> None:
-        """Somebody wants to know now: the next look does not wait any longer."""
+        """Make the next look happen now, instead of after its interval."""
         self._begun.set()
 
     async def wait(self, seconds: float) -> None:
-        """Wait so long, or until a doubt begins."""
+        """Wait until a doubt begins, for `seconds` at most."""
         await wait_for(self._begun, seconds)
         self._begun.clear()
 
@@ -142,7 +142,7 @@ OnUp = Callable[[str], None]
 
 
 def _ignore(_name: str) -> None:
-    """Nobody wants to know that an agent came up."""
+    """Default `OnUp`: does nothing."""
 
 
 class SubAgentRegistry:
@@ -151,9 +151,9 @@ class SubAgentRegistry:
     Args:
         urls: Address of each agent by name.
         refresh_seconds: Pause between two looks at an agent that is up.
-        on_change: Is called when an agent has another card.
+        on_change: Called when an agent's card has changed.
         restart_seconds: How long an agent that is gone may be expected back.
-        on_up: Is told the name of an agent that is seen up again.
+        on_up: Called with the name of an agent that is reachable again.
         cards: Keeps the cards over a restart; `None` to begin without any.
         tls: From `client_context`.
         checks: For agents whose cards must be signed: whether a card is.
@@ -191,8 +191,8 @@ class SubAgentRegistry:
         return tuple(self._agents.values())
 
     @property
-    def strangers(self) -> Sequence[str]:
-        """The names of those whose card is not known yet, or not told."""
+    def not_joined(self) -> Sequence[str]:
+        """Names of the agents whose card is not known yet, or not yet reported to `on_change`."""
         return tuple(name for name, joined in self._joined.items() if not joined.is_set())
 
     @property
@@ -228,11 +228,11 @@ class SubAgentRegistry:
         return self._agents[name].reachable
 
     async def until_up(self, name: str, seconds: float) -> None:
-        """Wait until an agent can be reached, or so long."""
+        """Wait until an agent is reachable, for `seconds` at most."""
         await self._absences[name].over(seconds)
 
     async def until_all_join(self, seconds: float) -> None:
-        """Wait until the card of every agent is known and told, or so long."""
+        """Wait until the card of every agent is known and reported to `on_change`, for `seconds` at most."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await asyncio.gather(*(joined.wait() for joined in self._joined.values()))
@@ -245,7 +245,7 @@ class SubAgentRegistry:
                 await asyncio.gather(*looks)
 
     async def recall(self) -> None:
-        """Take the cards that an earlier process had stored; of an address that is configured no more, none is taken.
+        """Take the cards that an earlier process had stored; those of addresses that are no longer configured are ignored.
 
         Raises:
             StorageError: They cannot be read.
@@ -308,7 +308,7 @@ class SubAgentRegistry:
             with failures.collect("sub_agents", agent=name):
                 self._on_up(name)
         if changed and card is not None:
-            await self._tell(name)
+            await self._notify_change(name)
             self._joined[name].set()
             await self._keep(fresh.url, card)
         failures.raise_first()
@@ -332,8 +332,8 @@ class SubAgentRegistry:
             return None, ""
         except CertificateRefused as error:
             first = self._agents[name].reachable or not self._looked[name].is_set()
-            tell = log.warning if first else log.debug
-            tell("sub_agent.certificate_refused", agent=name, reason=error.message)
+            log_event = log.warning if first else log.debug
+            log_event("sub_agent.certificate_refused", agent=name, reason=error.message)
             return None, error.message
         except (PeerError, TimeoutError) as error:
             log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)
@@ -347,7 +347,7 @@ class SubAgentRegistry:
         log.warning("sub_agent.card_refused", agent=name, reason=NOT_SIGNED)
         return False
 
-    async def _tell(self, name: str) -> None:
+    async def _notify_change(self, name: str) -> None:
         try:
             await self._on_change()
         except Exception:  # background task: a failed rebuild must not end the watching

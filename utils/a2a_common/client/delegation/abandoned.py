@@ -19,7 +19,7 @@ from utils.a2a_common.client.stream.decode import decode_task
 from utils.a2a_common.client.stream.message import message_id_of, user_message
 from utils.a2a_common.client.transport.credentials import whom_for
 from utils.a2a_common.client.transport.errors import BEST_EFFORT, RequestRefused
-from utils.a2a_common.client.transport.peer_text import with_words
+from utils.a2a_common.client.transport.peer_text import with_quotation
 from utils.a2a_common.client.transport.sentences import SUB_AGENT_CUT_OFF
 from utils.a2a_common.tasks.begun_effects import note_cut_below
 from utils.cancellation import end_tasks
@@ -44,7 +44,7 @@ CANCEL_SECONDS = 5.0
 
 
 class Abandoned:
-    """The delegations of tasks that have ended. They stand in the store until their agents have answered.
+    """The delegations of tasks that have ended. They stay in the store until their agents have answered.
 
     Args:
         delegations: The store, which outlives the process.
@@ -91,11 +91,11 @@ class Abandoned:
             await self._delegations.remove(record.id)
 
     async def _cancel(self, record: DelegationRecord) -> bool:
-        """Cancel the task of what was sent last; whether its agent answered, or is configured no more."""
+        """Cancel the task of the last message; return whether its agent answered, or is no longer configured."""
         if record.agent not in {agent.name for agent in self._registry.agents}:
             return True
         message_id = message_id_of(record, max(0, record.sent - 1))
-        with suppress(SubAgentUnavailable):  # its card is not known, or names no address any more
+        with suppress(SubAgentUnavailable):  # its card is unknown, or no longer names an address
             async with self._reach(record.agent, whom_for(record)) as remote:
                 log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
                 return await _cancel_by_message(
@@ -108,7 +108,7 @@ async def cancel_unfinished(connection: Connection, call: RemoteCall, task: Task
     """Cancel the task that a message began, even if its id never arrived. Failing is logged.
 
     Returns:
-        Whether the agent answered, so that nothing of it goes on there.
+        Whether the agent confirmed it, so that nothing of the task runs there any longer.
     """
     if not task.task_id and not await _find(connection, call.message(signed=connection.knows_senders), task):
         return False
@@ -125,7 +125,7 @@ async def _cancel_by_message(connection: Connection, message_id: str, context_id
         task_id: The task, where it is known.
 
     Returns:
-        Whether the agent answered, so that nothing of it goes on there.
+        Whether the agent confirmed it, so that nothing of the task runs there any longer.
     """
     task = TaskView(task_id)
     if not task_id:
@@ -162,9 +162,9 @@ async def _cancel(connection: Connection, task_id: str) -> bool:
 
 
 def _note_unknown(agent: str, canceled: A2ATask) -> None:
-    """Note for our own task that the agent does not know what became of a call of its task."""
+    """Note for our own task that the outcome of one of the agent's calls is unknown."""
     task = TaskView(canceled.id)
     for event in decode_task(canceled):
         task.apply(event)
     if task.error is not None and task.error.code == OutcomeUnknown.code:
-        note_cut_below(with_words(SUB_AGENT_CUT_OFF.format(agent=agent), task.error.message))
+        note_cut_below(with_quotation(SUB_AGENT_CUT_OFF.format(agent=agent), task.error.message))

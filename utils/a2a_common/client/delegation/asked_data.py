@@ -52,8 +52,8 @@ LARGEST_HANDED_ON = 65_536
 
 _MOST_LINES = 40
 _LONGEST_LINE = 1_000
-_LONGEST_TOLD = 4_000
-"""Of what is told of data: as much as a person reads in one question beside its words."""
+_LONGEST_SHOWN = 4_000
+"""Characters of data that are shown: as much as a person reads in one question beside its text."""
 
 ASKS_WITH_DATA = (
     "It asks with data. It may take no answer in words, but only one that a program sends as data:"
@@ -69,7 +69,7 @@ class AskedData:
 
     Attributes:
         form: The JSON schema of the answer; `None` where none of them is one.
-        origin: For whom the asking agent says that it asks.
+        origin: The agent on whose behalf the asking agent says that it asks.
         parts: The others, as they came, with their metadata, as far as they are handed on: not those too large or nested too deeply.
         fields: The fields of the others as a person reads them, a line each.
         left_out: Whether some of the others are not handed on.
@@ -85,15 +85,15 @@ class AskedData:
 def asked_data(parts: Sequence[DataPart]) -> AskedData:
     """Sort the data parts of a question. Of several forms one that asks for an approval counts, else the first; the others are dropped.
 
-    A form with metadata is handed on as it came besides, since its agent may know the answer by the metadata.
+    A form with metadata is also handed on unchanged, since its agent may match the answer by the metadata.
     """
     forms = [(part, form) for part in parts if (form := form_in(part.value)) is not None]
     chosen = next((each for each in forms if digest_in_form(each[1])), next(iter(forms), None))
     dropped = [part for part, _ in forms if chosen is None or part is not chosen[0] or not part.metadata]
     others = [part for part in parts if not any(part is each for each in dropped)]
     handed = list(_handed_on(others))
-    told_of = [part for part in others if form_in(part.value) is None]
-    fields = list(islice(chain.from_iterable(_lines("", part.value) for part in told_of), _MOST_LINES + 1))
+    shown = [part for part in others if form_in(part.value) is None]
+    fields = list(islice(chain.from_iterable(_lines("", part.value) for part in shown), _MOST_LINES + 1))
     left_out = len(handed) < len(others)
     if chosen is None:
         return AskedData(None, "", handed, fields, left_out)
@@ -111,13 +111,13 @@ def form_in(value: Any) -> Mapping[str, Any] | None:
 
 
 def readable_data(data: AskedData, *, worded: bool) -> str:
-    """The data that is no form, as a person reads it: its fields line by line in a block that it cannot end; empty for none.
+    """The data that is no form, in readable form: its fields line by line, in a block that they cannot close; empty for none.
 
     Args:
         data: The data of the question.
-        worded: Whether the question has words beside its data: then an answer in words may well do.
+        worded: Whether the question has text beside its data: then an answer in text may be enough.
     """
-    kept, room = list[str](), _LONGEST_TOLD
+    kept, room = list[str](), _LONGEST_SHOWN
     for line in data.fields[:_MOST_LINES]:
         if (room := room - len(line)) < 0:
             break
@@ -164,6 +164,6 @@ def _lines(name: str, value: Any) -> Iterator[str]:
         case None | "":
             return
         case _:
-            said = str(value).lower() if isinstance(value, bool) else str(value)
+            text = str(value).lower() if isinstance(value, bool) else str(value)
             head = f"{one_line(name, _LONGEST_LINE // 10)}: " if name else ""
-            yield f"{head}{cleaned(said, _LONGEST_LINE)}"
+            yield f"{head}{cleaned(text, _LONGEST_LINE)}"

@@ -1,4 +1,4 @@
-"""Questions of another agent that are longer than a person reads: shortened with a note; one that asks for an approval never. Pure."""
+"""Shortens another agent's questions that are too long to read, with a note; a question for an approval is never shortened. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from utils.a2a_common.client.delegation.task_view import TaskView
 
 LONGEST_PASSED = LONGEST_QUESTION + 4_000
-"""Most characters of an approval that is passed on: the longest that our agents ask, with what others in between say around it."""
+"""Most characters of an approval that is passed on: the longest that our agents ask, with room for what agents in between add."""
 
-_LONGEST_WORDS = 8_000
+_LONGEST_TEXT = 8_000
 """Characters of any other question that are shown."""
 
 SHORTENED = "(The question is longer: {left} more characters of it are not shown.)"
@@ -24,8 +24,8 @@ NOT_SHOWN = (
 )
 
 
-def check_whole(task: TaskView, agent: str) -> None:
-    """Check that what an agent wants to have approved can be shown to a person whole.
+def check_approval_length(task: TaskView, agent: str) -> None:
+    """Check that what an agent wants to have approved can be shown to a person in full.
 
     Raises:
         PeerLimitExceeded: It cannot, so that it must not be asked.
@@ -36,12 +36,12 @@ def check_whole(task: TaskView, agent: str) -> None:
 
 
 def as_shown(task: TaskView) -> str:
-    """The text of a task's open question; an ordinary one that is shortened says so."""
-    words = task.question.strip()
-    if len(words) <= _LONGEST_WORDS or _asks_approval(task):
-        return words
-    note = SHORTENED.format(left=len(words) - _LONGEST_WORDS)
-    return f"{words[:_LONGEST_WORDS]}\n\n{note}"
+    """The text of a task's open question; if it was shortened, with a note about that."""
+    text = task.question.strip()
+    if len(text) <= _LONGEST_TEXT or _asks_approval(task):
+        return text
+    note = SHORTENED.format(left=len(text) - _LONGEST_TEXT)
+    return f"{text[:_LONGEST_TEXT]}\n\n{note}"
 
 
 def _asks_approval(task: TaskView) -> bool:

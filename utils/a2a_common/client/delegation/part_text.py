@@ -17,15 +17,15 @@ from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
 from utils.messages.media.readable import is_readable
 
 
-class Said(NamedTuple):
-    """A part in words; `flows` tells that it is text, which the next piece of text goes on with."""
+class TextPiece(NamedTuple):
+    """The text of a part; `flows` marks streamed text, which the next piece continues without a line break."""
 
     text: str
     flows: bool = False
 
 
-def said(part: ContentPart, takes: Container[str] = ()) -> Said:
-    """One part in words.
+def piece_of(part: ContentPart, takes: Container[str] = ()) -> TextPiece:
+    """The text of one part.
 
     Args:
         part: The part.
@@ -33,22 +33,22 @@ def said(part: ContentPart, takes: Container[str] = ()) -> Said:
     """
     match part:
         case TextPart(text=text):
-            return Said(text, flows=True)
+            return TextPiece(text, flows=True)
         case DataPart(value=value):
-            return Said(json.dumps(value))
+            return TextPiece(json.dumps(value))
         case FileBytes(content=content):
             shown = is_readable(part, takes)
-            return Said(f"{described(part)} {_attached(len(content), shown=shown)}")
+            return TextPiece(f"{described(part)} {_attached(len(content), shown=shown)}")
         case FileUrl(url=url):
-            return Said(f"{described(part)} {where(url)}")
+            return TextPiece(f"{described(part)} {where(url)}")
         case _:
             assert_never(part)
 
 
-def joined(pieces: Iterable[Said]) -> str:
-    """Pieces as one text: text goes on as it was streamed, whatever else stands on lines of its own."""
+def joined(pieces: Iterable[TextPiece]) -> str:
+    """Pieces as one text: streamed text continues as it came, every other piece gets lines of its own."""
     texts: list[str] = []
-    last: Said | None = None
+    last: TextPiece | None = None
     for piece in pieces:
         if not piece.text:
             continue

@@ -1,4 +1,4 @@
-"""What is reported of a delegation while it runs: no faster than a person can read it, and a sign of life in silence."""
+"""Progress reports of a running delegation: no faster than a person can read, and a heartbeat during silence."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from utils.a2a_common.client.stream.message import RemoteCall
 
 AWAY, BUSY = "away", "busy"
-"""Why nothing is to be heard of an agent: it cannot be reached, or takes no request now."""
+"""Why an agent is silent: it cannot be reached, or accepts no request now."""
 
 PROGRESS_SECONDS = 10.0
-"""Silence of a remote agent after which its caller says that it still waits."""
+"""Seconds of a remote agent's silence after which its caller reports that it still waits."""
 
 AT_ONCE = 100
 """Signs of progress that are passed up as fast as they come."""
@@ -56,7 +56,7 @@ def progress_of(
 async def heartbeat(
     report: Report, waited: Callable[[float], DelegationProgress], every: float
 ) -> AsyncIterator[Report]:
-    """Yield a `report` that speaks up by itself whenever nothing was reported for `every` seconds.
+    """Yield a `report` that also reports by itself whenever nothing was reported for `every` seconds.
 
     Args:
         report: Called with everything.
@@ -85,7 +85,7 @@ async def heartbeat(
 
 
 class ProgressGate:
-    """Passes on what is reported of one delegation, and leaves out progress that comes faster than a person can read.
+    """Passes on the reports of one delegation, and drops progress that comes faster than a person can read.
 
     Args:
         report: Called with what passes.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.client.delegation.abandoned import cancel_unfinished
-from utils.a2a_common.client.delegation.long_questions import check_whole
+from utils.a2a_common.client.delegation.long_questions import check_approval_length
 from utils.a2a_common.client.delegation.progress import (
     AWAY,
     BUSY,
@@ -40,7 +40,13 @@ from utils.a2a_common.client.transport.errors import (
     failure_of,
     never_taken,
 )
-from utils.a2a_common.client.transport.peer_text import LONGEST_WORK, cleaned, one_line, quotation, with_words
+from utils.a2a_common.client.transport.peer_text import (
+    LONGEST_WORK,
+    cleaned,
+    one_line,
+    quotation,
+    with_quotation,
+)
 from utils.a2a_common.client.transport.sentences import (
     SUB_AGENT_ENDED,
     SUB_AGENT_FAILED,
@@ -73,7 +79,7 @@ log = structlog.get_logger(__name__)
 _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
-"""A delegation has a deadline of its own, and an agent may work for long without a word."""
+"""A delegation has a deadline of its own, and an agent may work silently for long."""
 
 _ASKING_SECONDS = 2.0
 """Before the deadline of an answer: what asking the user once more takes at most."""
@@ -81,7 +87,7 @@ _ASKING_SECONDS = 2.0
 OnTask = Callable[[str], Awaitable[None]]
 
 
-async def _nobody_asks(_task_id: str) -> None:
+async def _ignore_task_id(_task_id: str) -> None:
     """Do not keep the id of the remote task."""
 
 
@@ -111,13 +117,13 @@ class RemoteAgent:
         self._progress_seconds = progress_seconds
         self._on_away = on_away
 
-    async def run(self, call: RemoteCall, report: Report, named: OnTask = _nobody_asks) -> TaskView:
+    async def run(self, call: RemoteCall, report: Report, on_task: OnTask = _ignore_task_id) -> TaskView:
         """Send the message and wait for the end of the task, or for its question.
 
         Args:
             call: The message.
-            report: Called with progress. Of a tool it is LangGraph's stream writer: `StreamTranslator.translate` tells it on.
-            named: Is told the id of the remote task as soon as it is known.
+            report: Called with progress. In a tool it is LangGraph's stream writer, whose events `StreamTranslator.translate` passes on.
+            on_task: Called with the id of the remote task as soon as it is known.
 
         Returns:
             The task in state completed, input-required or auth-required.
@@ -125,10 +131,10 @@ class RemoteAgent:
         Raises:
             SubAgentUnavailable: The agent cannot be reached.
             AnswerUndelivered: The same, and the task still waits for the answer that the message is.
-            DelegationUnclear: The agent may have taken the message, and does not tell what came of it.
+            DelegationUnclear: The agent may have taken the message, and its outcome is unknown.
             QuestionGone: The task that the message answers was deleted at the agent.
             SubAgentRefused: The agent does not accept the message.
-            PeerLimitExceeded: It asks for an approval that cannot be shown whole; the task was canceled.
+            PeerLimitExceeded: It asks for an approval that is too long to be shown; the task was canceled.
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
@@ -144,10 +150,10 @@ class RemoteAgent:
                 asyncio.timeout(call.deadline),
                 heartbeat(report, waited, self._progress_seconds) as noted,
             ):
-                await self._follow(call, task, ProgressGate(noted), named)
-            check_whole(task, self._name)
+                await self._follow(call, task, ProgressGate(noted), on_task)
+            check_approval_length(task, self._name)
             finished = True
-        except asyncio.CancelledError:  # whether the remote task shall end too depends on why the turn stops
+        except asyncio.CancelledError:  # whether the remote task has to end too depends on why the turn stops
             stopped = True
             raise
         except TimeoutError as error:
@@ -184,7 +190,7 @@ class RemoteAgent:
         else:
             forget_asked(call.call_id)
 
-    async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
+    async def _follow(self, call: RemoteCall, task: TaskView, report: Report, on_task: OnTask) -> None:
         known = call.task_id
         self._note(call)
         events = follow_message(
@@ -197,7 +203,7 @@ class RemoteAgent:
         )
         async with aclosing(events):
             async for event in events:
-                if isinstance(event, TaskSnapshot) and task.heard:
+                if isinstance(event, TaskSnapshot) and task.received:
                     log.info("delegation.reconnect", agent=self._name, remote_task_id=task.task_id)
                 before = task.state
                 task.apply(event)
@@ -211,7 +217,7 @@ class RemoteAgent:
                     report(replace(progress_of(call, self._name, task), waiting=waiting))
                 if task.task_id and task.task_id != known:
                     known = task.task_id
-                    await named(known)
+                    await on_task(known)
                 if is_progress(event, task, before):
                     report(progress_of(call, self._name, task, event))
 
@@ -242,18 +248,20 @@ class RemoteAgent:
                 return task
             case DelegationState.FAILED:
                 error = task.error or TaskError("", "")
-                told = error.message or task.said
+                message = error.message or task.status_text
                 failure = DelegationFailed(
-                    cleaned(told) or SUB_AGENT_FAILED.format(agent=self._name),
+                    cleaned(message) or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
                 if error.code == OutcomeUnknown.code:
                     failure.advice = OutcomeUnknown.advice
-                raise _quoting(failure, task, told)
+                raise _quoting(failure, task, message)
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
-                raise _quoting(DelegationFailed(with_words(ended, task.said)), task, task.said)
+                raise _quoting(
+                    DelegationFailed(with_quotation(ended, task.status_text)), task, task.status_text
+                )
 
 
 def _patience(call: RemoteCall) -> Patience:
@@ -263,7 +271,7 @@ def _patience(call: RemoteCall) -> Patience:
 
 
 def _left_in(task: TaskView, *, finished: bool) -> DelegationState:
-    """The state that a task counts as having, which is followed no more."""
+    """The state to report for a task that is no longer followed."""
     return DelegationState.FAILED if not finished and task.open else task.state
 
 
@@ -275,21 +283,21 @@ def _was_not_taken(call: RemoteCall, error: PeerError | ProtocolViolation) -> bo
 
 
 def _may_go_on(call: RemoteCall, task: TaskView, error: PeerError | ProtocolViolation) -> bool:
-    """Whether a task of the message may be worked on, although it is followed no more."""
+    """Whether a task of the message may be worked on, although it is no longer followed."""
     known = bool(task.task_id) or call.maybe_sent
     return known or not (isinstance(error, PeerError) and never_taken(error))
 
 
-def _quoting(failure: DelegationFailed, task: TaskView, told: str = "") -> DelegationFailed:
+def _quoting(failure: DelegationFailed, task: TaskView, reported: str = "") -> DelegationFailed:
     """The failure with the text that the agent had written, except what is reported already: it may be all that the model needs."""
-    failure.quoted = quotation(task.written_besides(told), LONGEST_WORK)
+    failure.quoted = quotation(task.text_without(reported), LONGEST_WORK)
     return failure
 
 
 def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:
     """Seconds that a sub-task took. If an earlier process sent it, the agent's own figure counts if it is longer than the wait here."""
-    told = task.sub_tasks.seconds if task.sub_tasks is not None else None
-    return max(waited, told or 0.0) if call.maybe_sent and not call.task_id else waited
+    reported = task.sub_tasks.seconds if task.sub_tasks is not None else None
+    return max(waited, reported or 0.0) if call.maybe_sent and not call.task_id else waited
 
 
 def _below(task: TaskView) -> dict[str, Any] | None:

@@ -39,9 +39,9 @@ class _Pooled:
 
     Attributes:
         version: The card.
-        connection: Speaks A2A.
+        connection: Sends A2A requests.
         http: Its HTTP connections.
-        users: How many hold it now.
+        users: Number of current users.
         replaced: Whether the agent has another card by now: then the last one who holds it closes it.
     """
 
@@ -58,7 +58,7 @@ class RemoteAgents:
     Args:
         registry: The agents and their cards.
         pool: The connections to them.
-        contexts: Says who a conversation belongs to.
+        contexts: Knows the owner of a conversation.
         progress_seconds: Silence of an agent after which progress is reported in its place.
     """
 
@@ -72,7 +72,7 @@ class RemoteAgents:
 
     @asynccontextmanager
     async def reach(self, name: str, whom: ActingFor) -> AsyncIterator[RemoteAgent]:
-        """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card.
+        """The agent, by a client that stays open while it is in use, even if the agent's card changes.
 
         An agent that cannot be reached is looked at often.
 
@@ -161,7 +161,7 @@ class ClientPool:
             failure = SubAgentUnavailable(
                 SUB_AGENT_NO_ADDRESS.format(agent=name, why=unusable(card) or OTHER_VERSION)
             )
-            failure.retryable = False  # until its card is another one
+            failure.retryable = False  # until its card changes
             raise failure from error
         pooled = _Pooled(version, connection, http)
         self._open.add(pooled)

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from utils.a2a_common.client.delegation.part_text import joined, said
+from utils.a2a_common.client.delegation.part_text import joined, piece_of
 from utils.a2a_common.client.delegation.remote_files import RemoteFile, file_of
 from utils.a2a_common.client.delegation.seen_artifacts import seen_artifact
 from utils.a2a_common.client.stream.events import (
@@ -55,17 +55,17 @@ class TaskView:
     Attributes:
         task_id: Id given by the agent; empty until it answered.
         context_id: The conversation there; empty until it answered.
-        heard: Whether anything was taken in.
+        received: Whether any event was applied.
         state: The newest state.
-        status: Parts of the newest status message, or of a plain message. What was said in another state is gone where a turn ends
+        status: Parts of the newest status message, or of a plain message. A message of an earlier state is dropped where a turn ends
             without a message, but for its files: progress is no answer and no question.
         origin: Which agent asks, where the status is another agent's question.
         message_id: Id of the newest status message.
         artifacts: By id, in the order in which they began.
-        kept: Those of them that the task as it was last asked for did not show: they are what the agent said before its stream
-            broke, and stay until it sends others.
+        kept: Those that the last snapshot did not contain: they came before the stream broke, and stay until the agent
+            sends others.
         message: Parts of a plain message; `None` where the agent made a task.
-        seen: Marks of the artifacts that stood there at an earlier question of the task.
+        seen: Digests of the artifacts that were there at an earlier question of the task.
         error: Why the task failed, or why its answer is only a part.
         plan: The newest plan.
         usage: Tokens that the agent reported.
@@ -76,7 +76,7 @@ class TaskView:
 
     task_id: str = ""
     context_id: str = ""
-    heard: bool = False
+    received: bool = False
     state: DelegationState = DelegationState.SUBMITTED
     status: Sequence[ContentPart] = ()
     origin: str = ""
@@ -91,7 +91,7 @@ class TaskView:
     context: ContextMeasured | None = None
     suggestions: SuggestionsReady | None = None
     sub_tasks: SubTasks | None = None
-    _said_in: DelegationState = DelegationState.SUBMITTED
+    _status_state: DelegationState = DelegationState.SUBMITTED
 
     @property
     def open(self) -> bool:
@@ -107,20 +107,20 @@ class TaskView:
     def question(self) -> str:
         """The text of the newest status message, without its data parts; of new artifacts if a question has no message."""
         if (held := self._asking_artifacts) is not None:
-            texts = [joined(said(part) for part in parts if isinstance(part, TextPart)) for parts in held]
+            texts = [joined(piece_of(part) for part in parts if isinstance(part, TextPart)) for parts in held]
             return "\n\n".join(text for text in texts if text.strip())
         return "\n".join(part.text for part in self.status if isinstance(part, TextPart))
 
     @property
     def asked(self) -> Sequence[DataPart]:
-        """The data parts of the same: the form of a question, or whatever data an agent asks with."""
+        """The data parts of that message or those artifacts: the form of a question, or other data that an agent asks with."""
         held = self._asking_artifacts
         parts = self.status if held is None else [part for parts in held for part in parts]
         return [part for part in parts if isinstance(part, DataPart)]
 
     @property
     def marks(self) -> list[str]:
-        """Marks of the artifacts as they are now: by them a later question tells what is new."""
+        """Digests of the current artifacts, which show at a later question what is new."""
         return [seen_artifact(key, artifact.parts) for key, artifact in self.artifacts.items()]
 
     @property
@@ -132,42 +132,46 @@ class TaskView:
         return [parts for mark, parts in held if mark not in self.seen]
 
     @property
-    def said(self) -> str:
-        """The newest status message, or the plain message, in words."""
-        return self._said()
+    def status_text(self) -> str:
+        """The text of the newest status message, or of the plain message."""
+        return self._status_text()
 
     def text(self, takes: Container[str] = ()) -> str:
-        """The answer in words: the text of all artifacts, in which each file is named, else the status message's.
+        """The text of the answer: that of all artifacts, in which each file is named, or else of the status message.
 
         Where the stream broke, the status message may hold what the artifacts lack, and follows them.
 
         Args:
-            takes: Media types of the files that the reading model is shown beside these words.
+            takes: Media types of the files that the model is shown beside this text.
         """
-        texts = [joined(said(part, takes) for part in artifact.parts) for artifact in self.artifacts.values()]
+        texts = [
+            joined(piece_of(part, takes) for part in artifact.parts) for artifact in self.artifacts.values()
+        ]
         texts = [text for text in texts if text.strip()]
-        return "\n\n".join(texts if texts and not self.kept else filter(None, [*texts, self._said(takes)]))
+        return "\n\n".join(
+            texts if texts and not self.kept else filter(None, [*texts, self._status_text(takes)])
+        )
 
-    def written_besides(self, sentence: str) -> str:
-        """All that the agent wrote, artifacts and status message, but for a status message that is the sentence."""
-        status = "" if self._said().strip() == sentence.strip() else self._said()
-        texts = [joined(map(said, artifact.parts)) for artifact in self.artifacts.values()]
+    def text_without(self, reported: str) -> str:
+        """The text of all artifacts and of the status message; the latter is left out if it equals `reported`."""
+        status = "" if self._status_text().strip() == reported.strip() else self._status_text()
+        texts = [joined(map(piece_of, artifact.parts)) for artifact in self.artifacts.values()]
         return "\n\n".join(text for text in (*texts, status) if text.strip())
 
     @property
-    def words(self) -> str:
-        """The answer without the files that can be passed on; of any other it says why it is not shown."""
-        kept = (filter(_is_told, each.parts) for each in self.artifacts.values())
-        texts = [joined(map(said, parts)) for parts in kept]
+    def text_without_files(self) -> str:
+        """The text of the answer, without the files that can be passed on; for any other file it says why it is not shown."""
+        kept = (filter(_is_shown_as_text, each.parts) for each in self.artifacts.values())
+        texts = [joined(map(piece_of, parts)) for parts in kept]
         return "\n\n".join(text for text in texts if text.strip())
 
-    def _said(self, takes: Container[str] = ()) -> str:
-        return "\n".join(text for part in self.status if (text := said(part, takes).text))
+    def _status_text(self, takes: Container[str] = ()) -> str:
+        return "\n".join(text for part in self.status if (text := piece_of(part, takes).text))
 
     @property
     def files(self) -> list[RemoteFile]:
-        """The files of its artifacts and of its newest message, made safe to pass on, each once: agents that tell of a file while
-        they work put it into an artifact too.
+        """The files of its artifacts and of its newest message, made safe to pass on, each once: an agent that reports a
+        file while it works puts it into an artifact too.
         """
         holders = {key: artifact.parts for key, artifact in self.artifacts.items()} | {_MESSAGE: self.status}
         places = [
@@ -183,14 +187,14 @@ class TaskView:
 
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""
-        self.heard = True
+        self.received = True
         match event:
             case TaskSnapshot():
                 self.kept = set(self.artifacts)
                 self._place(event)
             case StatusChanged():
                 self._place(event)
-                self._say(event)
+                self._set_status(event)
             case ArtifactChanged():
                 self._extend(event)
             case MessageReceived():
@@ -205,12 +209,12 @@ class TaskView:
         self.context_id = event.context_id or self.context_id
         self.state = event.state
 
-    def _say(self, event: StatusChanged) -> None:
+    def _set_status(self, event: StatusChanged) -> None:
         self.origin = event.origin
         if event.parts:
             self.status, self.message_id = event.parts, event.message_id
-            self._said_in = event.state
-        elif not self.open and event.state is not self._said_in:
+            self._status_state = event.state
+        elif not self.open and event.state is not self._status_state:
             self.status = [part for part in self.status if isinstance(part, FileBytes | FileUrl)]
             self.message_id = event.message_id
 
@@ -250,11 +254,11 @@ class TaskView:
             case SubTasks():
                 self.sub_tasks = event
             case ActivityReported() | AgentAway():
-                pass  # what happens, not what is known of the task
+                pass  # progress only, no state of the task
             case _:
                 assert_never(event)
 
 
-def _is_told(part: ContentPart) -> bool:
-    """Whether a part is no file, or one that is not passed on."""
+def _is_shown_as_text(part: ContentPart) -> bool:
+    """Whether a part is no file, or a file that cannot be passed on."""
     return not isinstance(part, FileBytes | FileUrl) or file_of(part) is None

@@ -1,6 +1,6 @@
-"""Whether a message arrived of which no answer came: it is looked for by its id at the agent that it was sent to.
+"""Whether a message without an answer arrived: its agent is searched for it by its id.
 
-Not every agent can tell. The protocol requires neither that an agent lists its tasks nor that tasks show their
+Not every agent can answer that. The protocol requires neither that an agent lists its tasks nor that tasks show their
 messages, and an agent may answer with a message and no task at all. So a message that is found has arrived, but a
 message that is not found proves that it did not arrive only in two cases: the agent shows the messages of its tasks, or
 it recognises a repeated message by its id.
@@ -27,7 +27,7 @@ class Look:
     """The result of a search for a message.
 
     Attributes:
-        events: The task that the message began or answered, as its events; none where it was not found.
+        events: The task that the message began or answered, as its events; empty where it was not found.
         may_send: Whether the message may be sent again: the agent certainly does not have it, or would know it by its id.
     """
 
@@ -60,7 +60,7 @@ async def look_for(connection: Connection, message: Message, *, artifacts: bool 
 
 
 async def find_task(connection: Connection, message: Message) -> Sequence[PeerEvent]:
-    """The events of the task that a message began or answered; none if there is no such task.
+    """The events of the task that a message began or answered; empty if there is no such task.
 
     Raises:
         PeerError: The agent cannot be reached, or something else answered in its place.

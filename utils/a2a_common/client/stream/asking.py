@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 BROKEN = (ConnectionLost, UnusableAnswer)
-"""What may be gone at the next try."""
+"""Errors that may not occur again at the next try."""
 
 
-async def asked(
+async def retried(
     ask: Callable[[], Awaitable[Answer]], patience: Patience
 ) -> AsyncGenerator[Answer | AgentAway, None]:
-    """The answer to a question that may be repeated, after each wait for an agent that cannot be reached.
+    """Yield the answer to an idempotent request, and before it `AgentAway` for each wait while the agent is unreachable.
 
-    What came and cannot be read may be a gateway's page during a restart; the second time it is what the agent says.
+    An unreadable answer may be a gateway's page during a restart, so that it is an error only the second time in a row.
 
     Raises:
-        PeerError: The agent was out of reach for too long, refused to answer, or its answer could not be read twice.
+        PeerError: The agent was out of reach for too long, refused to answer, or twice gave an answer that cannot be read.
     """
     clock = asyncio.get_running_loop().time
     give_up, attempt, unread = clock() + patience.away_seconds, 0, False
@@ -36,10 +36,10 @@ async def asked(
         except BROKEN as error:
             attempt += 1
             seconds = patience.wait(attempt)
-            heard = isinstance(error, UnusableAnswer) and error.heard
-            if (heard and unread) or clock() + seconds >= give_up:
+            answered = isinstance(error, UnusableAnswer) and error.answered
+            if (answered and unread) or clock() + seconds >= give_up:
                 raise
-            unread = heard
+            unread = answered
         else:
             return
         if not unread:

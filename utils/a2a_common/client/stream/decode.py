@@ -86,25 +86,25 @@ def is_read(response: StreamResponse) -> bool:
     return response.WhichOneof("payload") is not None
 
 
-def with_last_words(task: Task) -> Task:
+def with_last_message(task: Task) -> Task:
     """The task with its agent's last message as the status message, if nothing else holds its answer.
 
-    It is for a task whose stream could not be read: some agents put an answer into the history alone.
+    For a task whose stream could not be read: some agents put an answer into the history only.
     """
-    said = next((each for each in reversed(task.history) if each.role), Message())
+    last = next((each for each in reversed(task.history) if each.role), Message())
     status = task.status
     asks = status.HasField("message") and state_of(status) != DelegationState.COMPLETED
-    known = status.message.message_id == said.message_id != ""
-    if task.artifacts or asks or known or said.role != Role.ROLE_AGENT:
+    known = status.message.message_id == last.message_id != ""
+    if task.artifacts or asks or known or last.role != Role.ROLE_AGENT:
         return task
-    whole = Task()
-    whole.CopyFrom(task)
-    del whole.status.message.parts[:]
-    whole.status.message.parts.extend((*said.parts, *status.message.parts))
-    return whole
+    completed = Task()
+    completed.CopyFrom(task)
+    del completed.status.message.parts[:]
+    completed.status.message.parts.extend((*last.parts, *status.message.parts))
+    return completed
 
 
-def says_nothing(task: Task) -> bool:
+def is_without_answer(task: Task) -> bool:
     """Whether a completed task has neither an artifact nor a message of its agent."""
     done = state_of(task.status) == DelegationState.COMPLETED
     return done and not task.artifacts and not task.status.message.parts
@@ -127,10 +127,10 @@ def addressed(response: StreamResponse) -> tuple[str, str]:
 
 def resubscribe_seconds(response: StreamResponse) -> float | None:
     """Seconds to wait before subscribing again, if the agent asks for it because it stops while the task continues."""
-    told = response.status_update.metadata.fields
-    if ACTIVITY_EXTENSION not in told:
+    metadata = response.status_update.metadata.fields
+    if ACTIVITY_EXTENSION not in metadata:
         return None
-    return parse_resubscribe(json_format.MessageToDict(told[ACTIVITY_EXTENSION]))
+    return parse_resubscribe(json_format.MessageToDict(metadata[ACTIVITY_EXTENSION]))
 
 
 def state_of(status: TaskStatus) -> DelegationState:
@@ -166,9 +166,9 @@ def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusChanged:
 
 
 def _origin(message: Message) -> str:
-    told = message.metadata.fields
+    metadata = message.metadata.fields
     return parse_question(
-        json_format.MessageToDict(told[QUESTION_EXTENSION]) if QUESTION_EXTENSION in told else None
+        json_format.MessageToDict(metadata[QUESTION_EXTENSION]) if QUESTION_EXTENSION in metadata else None
     )
 
 
@@ -180,7 +180,7 @@ def _activity(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
 
 
 def _facts(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
-    """What a status tells besides its state; payloads that are malformed are left out."""
+    """The extension payloads of a status; malformed ones are left out."""
     readers: dict[str, Callable[[Mapping[str, Any]], PeerEvent | None]] = {
         ACTIVITY_PLAN: parse_plan,
         USAGE_EXTENSION: parse_usage,

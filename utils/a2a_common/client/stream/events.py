@@ -1,7 +1,7 @@
 """The events of a task at another agent: those of `utils/events.py`, and those that only a client needs.
 
 The same union is used for an agent of this project and for a foreign one. Events hold plain values, no wire types.
-What a peer sent is a peer's data: parsed leniently, and cleaned by whoever shows it.
+What a peer sent is a peer's data: parsed leniently, and cleaned by the code that shows it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SETTLED_STATES = WAITING_STATES | {
     DelegationState.REJECTED,
     DelegationState.CANCELED,
 }
-"""States in which a turn is over: nothing follows until the user speaks again."""
+"""States in which a turn is over: nothing follows until the user sends a message."""
 
 ENDED_STATES = SETTLED_STATES - WAITING_STATES
 """States that no task leaves again."""
@@ -91,7 +91,7 @@ class ActivityReported:
 
 @dataclass(frozen=True, slots=True)
 class AgentAway:
-    """The agent takes no request now, or cannot be reached while its task is open. It is tried again.
+    """The agent accepts no request now, or cannot be reached while its task is open. The client retries.
 
     Attributes:
         seconds: How long is waited before the next try.

@@ -1,4 +1,4 @@
-"""One message to an agent and what comes of it: sent once, followed to its end, taken up again after a break.
+"""One message to an agent and its task: sent once, followed to its end, resumed after a broken stream.
 
 If a stream ends before its task, the client calls GetTask and SubscribeToTask and never sends a second message: the
 stream broke, or the agent stops and continues the task after its restart. The same happens after a stream with
@@ -16,14 +16,14 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.stream.arrival import Look, look_for
-from utils.a2a_common.client.stream.asking import BROKEN, asked
+from utils.a2a_common.client.stream.asking import BROKEN, retried
 from utils.a2a_common.client.stream.decode import (
     decode,
     decode_task,
     is_read,
+    is_without_answer,
     resubscribe_seconds,
-    says_nothing,
-    with_last_words,
+    with_last_message,
 )
 from utils.a2a_common.client.stream.events import (
     ENDED_STATES,
@@ -71,8 +71,8 @@ OnUnread = Callable[[UnusableAnswer], None]
 _UNREAD = "an element of its stream is neither a task nor a message, nor an update of one"
 
 
-def _nobody_asks(_error: UnusableAnswer) -> None:
-    """Default callback for an unusable answer: does nothing."""
+def _ignore_unread(_error: UnusableAnswer) -> None:
+    """Default `OnUnread`: does nothing."""
 
 
 async def follow_message(
@@ -82,21 +82,21 @@ async def follow_message(
     maybe_sent: bool = False,
     known_task: str = "",
     patience: Patience = PATIENCE,
-    on_unread: OnUnread = _nobody_asks,
+    on_unread: OnUnread = _ignore_unread,
 ) -> AsyncGenerator[PeerEvent, None]:
     """Send `message` and yield everything until its task ends or waits for the user.
 
     Args:
         connection: Reaches the agent.
-        message: What is sent.
+        message: The message to send.
         maybe_sent: Whether it may have been sent before, as by a process that ended: then it is looked for first.
         known_task: The task that it is known to have begun then; it is followed, and nothing is sent.
         patience: How long the agent is waited for.
-        on_unread: Is told why something that the agent sent could not be read.
+        on_unread: Called with the reason why something that the agent sent could not be read.
 
     Raises:
         PeerError: The agent cannot be reached, refused the message, or stopped without an end.
-        OutcomeUnclear: It may have carried the message out, and does not tell.
+        OutcomeUnclear: It may have carried the message out, and its outcome is unknown.
         PeerLimitExceeded: It sent too much.
         ProtocolViolation: It sent what cannot be stored or shown.
     """
@@ -133,7 +133,7 @@ class _Following:
 
     Attributes:
         settled: Whether the task ended or waits for the user, or the answer was a plain message.
-        ended: Whether it ended, so that nothing which follows is of it.
+        ended: Whether it ended, so that later events do not belong to it.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class _Following:
         connection: Connection,
         task_id: str,
         patience: Patience,
-        on_unread: OnUnread = _nobody_asks,
+        on_unread: OnUnread = _ignore_unread,
     ) -> None:
         self._connection = connection
         self._on_unread = on_unread
@@ -150,7 +150,7 @@ class _Following:
         self._task_id = task_id
         self._streams = connection.streams
         self._responses = 0
-        self._heard = self._answered = self._found = False
+        self._received = self._answered = self._found = False
         self._restarts_in = 0.0
         self.settled = False
         self.ended = False
@@ -185,7 +185,7 @@ class _Following:
             except BROKEN as error:
                 lost: PeerError = error
             else:
-                if self._heard:
+                if self._received:
                     return
                 lost = self._unread or NoProgress(_NOTHING_SAID)
             if self._answered:
@@ -195,7 +195,7 @@ class _Following:
             restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
             last = attempt >= self._patience.sends and not restarts
             if not never_taken(lost) and self._connection.knows_repeated:
-                unsure = unsure or lost  # a later try that does not arrive says nothing about this one
+                unsure = unsure or lost  # that a later try did not arrive proves nothing about this one
             if last and never_taken(lost):
                 raise perhaps_taken(unsure, message) if unsure else lost
             if restarts:
@@ -219,7 +219,7 @@ class _Following:
         )
 
     async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
-        """The task as it stands and what follows."""
+        """The current task and its later events."""
         if not self._task_id:
             raise OutcomeUnclear(NoProgress(_NOTHING_SAID))
         silence = Silence(self._patience, self._clock)
@@ -260,9 +260,9 @@ class _Following:
         async with aclosing(responses):
             async for response in self._counted(responses):
                 if not is_read(response):
-                    self._note_unread(UnusableAnswer(_UNREAD, heard=True))
+                    self._note_unread(UnusableAnswer(_UNREAD, answered=True))
                     continue
-                self._heard = True
+                self._received = True
                 if reply and not self._answered and waits(response):
                     continue
                 self._answered = True
@@ -289,7 +289,7 @@ class _Following:
                     raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
                 yield response
         except UnusableAnswer as error:
-            if error.heard:
+            if error.answered:
                 self._note_unread(error)
             raise
 
@@ -338,7 +338,7 @@ class _Following:
             OutcomeUnclear: It may have arrived, and is not found.
             PeerError: The agent was out of reach for too long, and would know the message if it came again.
         """
-        looks = asked(lambda: look_for(self._connection, message, artifacts=True), self._patience)
+        looks = retried(lambda: look_for(self._connection, message, artifacts=True), self._patience)
         try:
             async with aclosing(looks):
                 async for found in looks:
@@ -359,7 +359,7 @@ class _Following:
         return self._noted(look.events)
 
     async def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
-        """The task as it stands, after each wait for an agent that cannot be reached.
+        """The current task, after each wait for an agent that cannot be reached.
 
         Raises:
             UnusableAnswer: The task does not hold what could not be read of its stream.
@@ -367,15 +367,15 @@ class _Following:
         """
         try:
             async with aclosing(
-                asked(lambda: self._connection.get_task(self._task_id), self._patience)
+                retried(lambda: self._connection.get_task(self._task_id), self._patience)
             ) as looks:
                 async for found in looks:
                     if isinstance(found, AgentAway) or self._unread is None:
                         yield found
-                    elif says_nothing(whole := with_last_words(found)):
+                    elif is_without_answer(completed := with_last_message(found)):
                         raise self._unread
                     else:
-                        yield whole
+                        yield completed
         except RequestRefused as error:
             if self._unread is None or isinstance(error, CredentialsRefused | NotAuthorised):
                 raise

@@ -61,10 +61,10 @@ class RemoteCall:
 
     Attributes:
         call_id: The tool call that caused it.
-        text: The request or the answer in words.
+        text: The text of the request or of the answer.
         message_id: Deterministic, so that the same call is never a second message.
         context_id: The remote conversation.
-        scope: What the remote agent is told besides; `None` for one that would not take it.
+        scope: The delegation context that is sent along; `None` for an agent that would not take it.
         deadline: Seconds to wait for the end.
         task_id: The remote task that an answer is for; empty for a request.
         parts: Structured parts of an answer, as the user's client sent them.
@@ -93,14 +93,14 @@ class RemoteCall:
 
     def message(self, *, signed: bool) -> Message:
         """The message to send; if `signed`, with the nonce and the name of the question."""
-        told = [self.scope.to_payload()] if self.scope else []
+        data = [self.scope.to_payload()] if self.scope else []
         return user_message(
             self.text,
             context_id=self.context_id,
             task_id=self.task_id,
             message_id=self.message_id,
             parts=self.parts,
-            data=told,
+            data=data,
             secret=self.secret if signed else "",
             question=self.question if signed else "",
         )

@@ -43,9 +43,9 @@ async def until_silent(
 async def until_over(
     events: AsyncGenerator[PeerEvent, None], is_over: Callable[[], Awaitable[bool]], seconds: float
 ) -> AsyncGenerator[PeerEvent, None]:
-    """The events, until none has come for `seconds` and `is_over` tells that the task has nothing more to say; then closes them.
+    """The events, until none has come for `seconds` and `is_over` reports that the task sends nothing more; then close them.
 
-    A connection that died without a word, as behind a proxy or on a machine that slept, brings neither events nor an end.
+    A connection that died silently, as behind a proxy or on a machine that slept, brings neither events nor an end.
     Silence alone ends no stream: a task may be silent for long.
     """
     watch = _Watch(is_over, seconds)
@@ -116,7 +116,7 @@ def waits(response: StreamResponse) -> bool:
 
 
 def settles(response: StreamResponse) -> bool:
-    """Whether it says that its task ended or waits for its user."""
+    """Whether it reports that its task ended or waits for its user."""
     match response.WhichOneof("payload"):
         case "task":
             return state_of(response.task.status) in SETTLED_STATES
@@ -127,7 +127,7 @@ def settles(response: StreamResponse) -> bool:
 
 
 class Own:
-    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
+    """Filters what belongs to the task of a stream: its own task and context are the first that it names.
 
     Args:
         task_id: The task, where it is known before.

@@ -12,7 +12,7 @@ _LONGEST_LOOK = 2.0
 """Most seconds between two looks at a task while its agent cannot be reached: a restart takes seconds."""
 
 _LONGEST_PAUSE = 4.0
-"""Most seconds between two looks at a task that shows no change and has no stream: it is told so much later at most."""
+"""Most seconds between two looks at a task that shows no change and has no stream: the longest delay of a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Patience:
         first_wait: Seconds before the second try, doubled with each.
         quiet_seconds: How long a task whose stream broke may show no change before it is given up; for a caller with
             a deadline of its own there is no limit.
-        left_seconds: The same while the agent ends each renewed stream at once, as one where nobody works on the task
-            any more. A stream that stays open, and an agent that offers none, prove nothing: a task may be silent for long.
+        left_seconds: The same while the agent ends each renewed stream at once, as for a task that nothing works on
+            any longer. A stream that stays open, and an agent that offers none, prove nothing: a task may be silent for long.
         held_seconds: A renewed stream that is open for so long has stayed open.
         silent_seconds: How long the first stream may be silent before the task itself is looked at, after twice that at
             the latest, and again and again. It is left only where the task has ended or waits for the user.
@@ -79,7 +79,7 @@ class Silence:
         self._looks = 0
 
     def seen(self, shown: bytes) -> bool:
-        """Take in the task as it stands, and tell whether it has changed."""
+        """Record the current task; returns whether it has changed."""
         if shown == self._shown:
             return False
         self._shown, self._changed = shown, self._clock()
@@ -87,7 +87,7 @@ class Silence:
         return True
 
     def stream_ended(self, seconds: float) -> None:
-        """A renewed stream was open for `seconds`. If streams end at once again and again, nobody works on the task."""
+        """A renewed stream was open for `seconds`. If streams end at once again and again, nothing works on the task."""
         if seconds >= self._patience.held_seconds:
             self._left, self._looks = None, 0
         elif self._left is None:

@@ -1,4 +1,4 @@
-"""What a message fails with that its agent did not get, or may have got and does not tell of. Pure."""
+"""The error of a message that its agent did not get, or of which it is unknown whether it got it. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def not_delivered(agent: str, answer: RemoteCall, failure: DelegationFailed) -> 
 
     Args:
         agent: Our name for the agent.
-        answer: What was to be sent.
+        answer: The message to send.
         failure: Why it was not.
     """
     if answer.maybe_sent:
@@ -39,7 +39,7 @@ def perhaps_taken(error: PeerError, message: Message) -> PeerError:
     """The error for a message that an agent may have taken, as an agent that recognises a repeated message and stays away.
 
     An answer may be the yes to a change, which the agent made or makes after its restart: its outcome is unknown. A request
-    changes nothing before that yes, and may be made again; that a look for it did not arrive says nothing about itself.
+    changes nothing before that yes, and may be made again; that a look for it did not arrive proves nothing.
     """
     if message.task_id:
         return OutcomeUnclear(error)
@@ -47,5 +47,5 @@ def perhaps_taken(error: PeerError, message: Message) -> PeerError:
 
 
 def is_forgotten(error: PeerError, message: Message) -> bool:
-    """Whether an agent has lost the task that a message answers: what it did with one that it may have got, it cannot tell any more."""
+    """Whether an agent has lost the task that a message answers, so that it can no longer report what it did with the message."""
     return bool(message.task_id) and isinstance(error, RequestRefused) and error.unknown_task

@@ -1,6 +1,6 @@
 """Each JSON-RPC answer of an agent is held to the id of its request: the SDK's client takes one with any id.
 
-An answer to something else, as from a proxy that mixes up two callers, must not be taken for what was asked. HTTP+JSON has no ids.
+A response to another request, as from a proxy that mixes up two callers, must not be accepted. HTTP+JSON has no ids.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AnswerIds:
     """Holds the answers of one agent to the ids of its requests.
 
     Attributes:
-        agent: What the agent is called in the sentence.
+        agent: The name of the agent in the error message.
     """
 
     agent: str
@@ -43,7 +43,7 @@ class AnswerIds:
             return
         assert isinstance(response.stream, httpx.AsyncByteStream)
         streams = sse.MEDIA_TYPE in response.headers.get("content-type", "")
-        response.encoding = "utf-8"  # in another one it would be read here in another way than by the client
+        response.encoding = "utf-8"  # another charset would be decoded differently here and by the client
         response.stream = _Matched(response.stream, asked, self, streams=streams)
 
     def check(self, answer: bytes, asked: bytes, *, event: bool) -> None:
@@ -59,10 +59,14 @@ class AnswerIds:
             return
         try:
             text = answer.decode()
-            said = json.loads(_data_of(text) if event else text)
+            response = json.loads(_data_of(text) if event else text)
         except (ValueError, RecursionError):
             return
-        if isinstance(said, dict) and ("result" in said or "error" in said) and not _answers(said, asked):
+        if (
+            isinstance(response, dict)
+            and ("result" in response or "error" in response)
+            and not _answers(response, asked)
+        ):
             raise ProtocolViolation(SUB_AGENT_ANSWER_WRONG.format(agent=self.agent, complaint=COMPLAINT))
 
 
@@ -76,10 +80,10 @@ def _id_in(request: bytes) -> bytes:
     return json.dumps(asked.get("id")).encode() if isinstance(asked, dict) and "jsonrpc" in asked else b""
 
 
-def _answers(said: dict[str, Any], asked: bytes) -> bool:
+def _answers(response: dict[str, Any], asked: bytes) -> bool:
     """Whether it has the id, or is the error of an agent that could not read it."""
-    given = said.get("id")
-    return given == json.loads(asked) or (given is None and bool(said.get("error")))
+    given = response.get("id")
+    return given == json.loads(asked) or (given is None and bool(response.get("error")))
 
 
 def _data_of(event: str) -> str:

@@ -8,9 +8,9 @@ _USUAL = "/.well-known/agent-card.json"
 
 
 def card_address(url: str) -> str:
-    """The address of a card, by what is configured: that of a file of JSON as it is, else the usual one below the agent's.
+    """The address of a card for a configured address: a JSON file as it is, otherwise the well-known path below the agent's address.
 
-    A query, by which some servers tell their agents apart, stays.
+    A query, by which some servers distinguish their agents, stays.
     """
     parts = urlsplit(url)
     path = parts.path.rstrip("/")

@@ -19,7 +19,7 @@ from utils.a2a_common.client.transport.errors import (
     OwnFault,
     RequestRefused,
     UnusableAnswer,
-    of_ours,
+    guarded,
     typed_errors,
 )
 from utils.a2a_common.client.transport.interfaces import (
@@ -97,9 +97,9 @@ def http_client(
 
     Args:
         url: Where the agent is.
-        limits: What is taken from it at most; what is taken from any server when omitted.
-        credentials: What proves to it who asks.
-        tls: From `client_context`; what the machine trusts, and no certificate, when omitted.
+        limits: The limits of its responses; those for any server when omitted.
+        credentials: The credentials of its callers.
+        tls: From `client_context`; when omitted, the machine's authorities and no client certificate.
         own: Whether the agent is ours.
     """
     import httpx
@@ -113,7 +113,7 @@ def http_client(
 
     http = web_client(
         bound,
-        request=[of_ours(hook) for hook in hooks],
+        request=[guarded(hook) for hook in hooks],
         response=[limits.bound] if limits else [],
         verify=tls or True,
         headers={"Accept-Encoding": "identity"} if limits else None,
@@ -125,15 +125,15 @@ def http_client(
         ),
         **_past_proxies(url),
     )
-    # after the hook of the bound, by which the body is unpacked
+    # after the hook of the size limit, which decompresses the body
     http.event_hooks["response"].append(AnswerIds(limits.agent if limits else url).match)
     return http
 
 
 def _past_proxies(url: str) -> dict[str, Any]:
-    """Options of a client for an agent that no proxy of the environment may stand before.
+    """Options of a client that ignores the proxies of the environment.
 
-    Of a service's name in the own network, what else the environment says holds, such as SSL_CERT_FILE.
+    For a service name in the own network the other variables of the environment apply, such as SSL_CERT_FILE.
     """
     if is_loopback(url):
         return {"trust_env": False}
@@ -144,10 +144,10 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     """The agent card at `url`, which is the card's own address or that of its agent.
 
     Raises:
-        ConnectionLost: Nobody answers there.
+        ConnectionLost: Nothing answers there.
         CertificateRefused: One side does not trust the certificate of the other. An agent that ends the connection in
-            place of an answer over https counts as such: what TLS 1.3 says of our certificate is often lost with it.
-        NoCard: What answers is no A2A agent.
+            place of an answer over https counts as such: with TLS 1.3 the alert about our certificate is often lost with it.
+        NoCard: The server is not an A2A agent.
     """
     from a2a.client import A2ACardResolver
 
@@ -165,7 +165,7 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     except UnusableAnswer as error:
         status = getattr(error.__cause__, "status_code", None)
         raise NoCard(error.reason, status) from error
-    except ValueError as error:  # such as a body in no encoding
+    except ValueError as error:  # such as a body that cannot be decoded
         raise NoCard(type(error).__name__, None) from error
 
 
@@ -192,7 +192,7 @@ def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = Tr
     """The SDK's client for the agent of a card, over HTTP.
 
     Raises:
-        NoInterface: The card names no address of the web with a binding that is spoken here.
+        NoInterface: The card names no address of the web with a supported binding.
     """
     from a2a.client import ClientConfig
     from a2a.client.client_factory import ClientFactory
@@ -205,7 +205,7 @@ def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = Tr
     )
     try:
         return ClientFactory(config).create(with_web_addresses(card))
-    except ValueError as error:  # how the SDK says that it can use none of the interfaces
+    except ValueError as error:  # how the SDK reports that it can use none of the interfaces
         raise NoInterface(sorted({each.protocol_binding for each in card.supported_interfaces})) from error
 
 
@@ -214,10 +214,10 @@ class Connection:
     """Calls to one agent.
 
     Attributes:
-        name: What the agent is called in sentences.
+        name: The name of the agent in error messages.
         card: Its card.
         client: The SDK's client.
-        http: What it sends with.
+        http: The HTTP client.
     """
 
     name: str
@@ -251,12 +251,12 @@ class Connection:
 
     @property
     def knows_repeated(self) -> bool:
-        """Whether its card declares that a message which comes again is known by its id, and not carried out twice."""
+        """Whether its card declares that a repeated message is recognised by its id, and not carried out twice."""
         return self.knows_senders
 
     @property
     def matches_answers(self) -> bool:
-        """Whether its card says that it decides if a message without a task answers a question; else the message names it."""
+        """Whether its card declares that it decides if a message without a task answers a question; otherwise the message names the task."""
         params = [each.params for each in self.card.capabilities.extensions if each.uri == QUESTION_EXTENSION]
         return any(MATCHES_ANSWERS in each and each[MATCHES_ANSWERS] is True for each in params)
 
@@ -286,7 +286,7 @@ class Connection:
                 yield response
 
     async def get_task(self, task_id: str) -> Task:
-        """The task as it stands."""
+        """The current task."""
         from a2a.types.a2a_pb2 import GetTaskRequest
 
         request, context = GetTaskRequest(id=task_id), self._context(CALL_SECONDS)
@@ -324,7 +324,7 @@ class Connection:
         try:
             with typed_errors():
                 return await self.client.list_tasks(request, context=context)
-        except NotImplementedError as error:  # how the SDK says that protocol 0.3 has no such call
+        except NotImplementedError as error:  # how the SDK reports that protocol 0.3 has no such call
             raise RequestRefused("", unsupported=True) from error
 
     async def cancel(self, task_id: str) -> Task:
@@ -339,7 +339,7 @@ class Connection:
         """Options of a call: its time limit, and that the activity extension is read here, where it is declared.
 
         Raises:
-            OwnFault: The connection was closed here. The SDK would tell it as it tells an answer that cannot be used.
+            OwnFault: The connection was closed here. The SDK would report that as an unusable answer.
         """
         from a2a.client.client import ClientCallContext
 

@@ -55,7 +55,7 @@ _acting: ContextVar[ActingFor | None] = ContextVar("acting_for", default=None)
 
 @contextmanager
 def acting_for(whom: ActingFor) -> Iterator[None]:
-    """Requests that are made in this block are made for somebody."""
+    """Make the requests of this block on behalf of `whom`."""
     token = _acting.set(whom)
     try:
         yield
@@ -118,7 +118,7 @@ Origin = tuple[str, str, int | None]
 
 
 def origin_of(url: str) -> Origin:
-    """Scheme, host and port of an address; all names of this machine are one. Of what is no address, none."""
+    """Scheme, host and port of an address; all names of this machine count as one. Without an address, an empty origin."""
     try:
         parts = urlsplit(url)
         host = "localhost" if is_loopback(url) else parts.hostname or ""

@@ -1,4 +1,4 @@
-"""How a delegation fails of which it is certain that nothing was done: each with what is to do next."""
+"""Failures of delegations of which it is certain that nothing was done, each with the advice what to do next."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AnswerUndelivered(SubAgentUnavailable):
 
 
 class QuestionGone(DelegationFailed):
-    """A sub-agent has no longer the task that waited for the user's answer: it was deleted there. Nothing was done with the answer."""
+    """A sub-agent no longer has the task that waited for the user's answer: it was deleted there. Nothing was done with the answer."""
 
     code = "question_gone"
     advice = "Tell the user that the answer came too late for this agent, and to send the request again if it still matters."

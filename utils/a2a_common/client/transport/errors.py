@@ -4,15 +4,15 @@
     ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
     │   └── CertificateRefused  we do not trust the agent's certificate, or it does not take ours
     ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON, no message of A2A
-    │   └── AgentBusy           the agent takes no request now, and says when to come again
+    │   └── AgentBusy           the agent accepts no request now, and says when to retry
     ├── RequestRefused      the agent does not accept the call, and says why
     │   ├── CredentialsRefused  it wants to know who asks, or does not let the one who asks
     │   ├── NotStoredThere      it cannot store the message
-    │   └── NotAuthorised       there is nothing to show it who asks: nothing was sent
+    │   └── NotAuthorised       there is no credential to show it: nothing was sent
     ├── FailedInside        the agent failed over the call
     ├── NoProgress          the agent ended its answer without an end of the task
-    │   └── TaskLeft            and nobody seems to work on it any more
-    └── OutcomeUnclear      a message may have been carried out, and nothing tells whether it was
+    │   └── TaskLeft            and nothing seems to work on it any more
+    └── OutcomeUnclear      it is unknown whether a message was carried out
 
 `PeerLimitExceeded` and `ProtocolViolation` (utils/errors.py) pass through: they are raised by the checks of this room.
 """
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.transport.delegation_failures import SubAgentNotAuthorised
 from utils.a2a_common.client.transport.http_errors import BUSY_STATUS, retry_after_of, status_of
-from utils.a2a_common.client.transport.peer_text import with_words, with_wrong
+from utils.a2a_common.client.transport.peer_text import with_quotation, with_reason
 from utils.a2a_common.client.transport.sentences import (
     AGENT_UNCLEAR,
     MAY_HAVE_DONE_IT,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 _NOT_TAKEN = frozenset({301, 307, 308, *range(400, 500)} - {408, 499})
-"""HTTP statuses that tell that the request was not carried out where it was sent to."""
+"""HTTP statuses that prove that the request was not carried out."""
 _NO_ENTRY = {
     401: "It does not know who asks: it needs a key or a token, and got none that it takes.",
     403: "The key or token does not allow that.",
@@ -76,7 +76,7 @@ _OURS_REFUSED = (
     "_ALERT_BAD_CERTIFICATE",
     "_ALERT_HANDSHAKE_FAILURE",
 )
-"""In OpenSSL's names of what a server says of a client's certificate."""
+"""In OpenSSL's names of TLS alerts about a client's certificate."""
 
 _NO_TOKEN = {
     Lack.REFUSED: SUB_AGENT_NOT_GRANTED,
@@ -92,7 +92,7 @@ class PeerError(PlatformError):
 
 
 class OwnFault(Exception):
-    """A call failed by a fault of this program, before anything came from the agent: no `PeerError`, so that nobody blames the agent."""
+    """A call failed by a fault of this program, before anything came from the agent: no `PeerError`, since the agent is not at fault."""
 
 
 class ConnectionLost(PeerError):
@@ -111,7 +111,7 @@ class ConnectionLost(PeerError):
 
 
 class CertificateRefused(ConnectionLost):
-    """One of the two sides does not trust the certificate of the other: nothing was asked."""
+    """One of the two sides does not trust the certificate of the other: nothing was sent."""
 
     code = "certificate_refused"
 
@@ -123,23 +123,23 @@ class UnusableAnswer(PeerError):
     """The answer does not follow the protocol.
 
     Attributes:
-        reason: What is wrong with it, on one line of `LONGEST_REASON` characters at most; may hold words of the peer.
-        heard: Whether it came as an answer; else with the status of an HTTP error, as from a proxy whose agent is away.
+        reason: What is wrong with it, on one line of `LONGEST_REASON` characters at most; may contain text of the peer.
+        answered: Whether it came as an answer; otherwise with the status of an HTTP error, as from a proxy whose agent is away.
         status: HTTP status, where it is an error.
     """
 
     code = "agent_refused"
 
-    def __init__(self, reason: str, *, heard: bool = False, status: int | None = None) -> None:
+    def __init__(self, reason: str, *, answered: bool = False, status: int | None = None) -> None:
         super().__init__("The agent sent an answer that cannot be used.")
         self.reason = cut(reason)
-        self.heard = heard
+        self.answered = answered
         self.status = status
 
     @property
     def final(self) -> bool:
         """Whether the same question would get the same answer later."""
-        return self.heard or (self.status in _NOT_TAKEN and self.status not in BUSY_STATUS)
+        return self.answered or (self.status in _NOT_TAKEN and self.status not in BUSY_STATUS)
 
 
 class AgentBusy(UnusableAnswer):
@@ -161,9 +161,9 @@ class RequestRefused(PeerError):
     """The agent does not accept the call.
 
     Attributes:
-        reason: The agent's own words.
+        reason: The agent's own text.
         unsupported: Whether it does not offer what was asked for.
-        unknown_task: Whether it has no such task, or not any more.
+        unknown_task: Whether it does not, or no longer, have such a task.
     """
 
     code = "agent_refused"
@@ -196,11 +196,11 @@ class NotStoredThere(RequestRefused):
 
 
 class FailedInside(RequestRefused):
-    """The agent failed over the call. Its words are for its operator: they may be anything."""
+    """The agent failed over the call. Its text is for its operator and may be anything."""
 
 
 class NoProgress(PeerError):
-    """The agent ended its answer, or says nothing any more, and its task has no end."""
+    """The agent ended its answer, or sends nothing any more, and its task has not ended."""
 
     code = "agent_refused"
 
@@ -220,7 +220,7 @@ class TaskLeft(NoProgress):
 
 
 class OutcomeUnclear(PeerError):
-    """A message may have been carried out: it was sent, its answer was lost, and the agent does not tell what came of it.
+    """A message may have been carried out: it was sent, its answer was lost, and the agent does not report its outcome.
 
     Attributes:
         lost: How the answer was lost; `None` where the process that waited for it ended.
@@ -242,7 +242,7 @@ def typed_errors() -> Iterator[None]:
     """Errors of the SDK and of the transport as those of this file, and those of reading what the agent sent.
 
     What an agent sends can make the SDK raise any of the errors below. So only the call and the reading of its answer stand
-    in such a block: requests are made before, and `of_ours` keeps the hooks of the HTTP client out.
+    in such a block: requests are made before, and `guarded` keeps the hooks of the HTTP client out.
     """
     import httpx
     from a2a.utils.errors import A2AError
@@ -253,13 +253,13 @@ def typed_errors() -> Iterator[None]:
     except (A2AError, httpx.HTTPError, OSError) as error:
         raise typed(error) from error
     except UnicodeEncodeError:
-        raise  # of what we send
+        raise  # an error of our own request
     except (ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise UnusableAnswer(reason_of(error), heard=True) from error
+        raise UnusableAnswer(reason_of(error), answered=True) from error
 
 
-def of_ours(hook: Callable[[httpx.Request], Awaitable[None]]) -> Callable[[httpx.Request], Awaitable[None]]:
-    """A hook of requests whose programming errors are told as `OwnFault`: nothing was heard of the agent yet."""
+def guarded(hook: Callable[[httpx.Request], Awaitable[None]]) -> Callable[[httpx.Request], Awaitable[None]]:
+    """Wrap a request hook so that its programming errors are raised as `OwnFault`: nothing was sent to the agent yet."""
 
     async def called(request: httpx.Request) -> None:
         try:
@@ -304,8 +304,8 @@ def typed(error: Exception) -> PeerError:
                 isinstance(error, each) for each in (UnsupportedOperationError, TaskNotFoundError)
             )
             return RequestRefused(error.message, unsupported=unsupported, unknown_task=unknown)
-    heard = not isinstance(error, A2AClientTimeoutError) and not isinstance(cause, httpx.HTTPError)
-    return UnusableAnswer(_text(error), heard=heard, status=status or None)
+    answered = not isinstance(error, A2AClientTimeoutError) and not isinstance(cause, httpx.HTTPError)
+    return UnusableAnswer(_text(error), answered=answered, status=status or None)
 
 
 def never_taken(error: PeerError) -> bool:
@@ -324,7 +324,7 @@ def certificate_refused(error: BaseException | None) -> CertificateRefused | Non
     """The refused certificate that caused an error of the transport; `None` if it has another cause.
 
     With TLS 1.3 a server looks at our certificate after our side of the handshake has ended, so that its refusal may
-    arrive as what is read first.
+    arrive with the first read.
     """
     import ssl
 
@@ -340,9 +340,9 @@ def certificate_refused(error: BaseException | None) -> CertificateRefused | Non
 def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     """The error that a delegation ends with.
 
-    Only what says that the agent could not be reached counts for its circuit breaker, which saves callers from
+    Only errors that mean that the agent could not be reached count for its circuit breaker, which saves callers from
     waiting in vain. An agent that refuses a request, or fails over it, has answered: a breaker would let one
-    request that it cannot handle take the agent away from everybody else.
+    request that it cannot handle make the agent unavailable to everyone else.
     """
     match error:
         case OutcomeUnclear(lost=lost):
@@ -355,15 +355,15 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
         case FailedInside():
             return DelegationFailed(SUB_AGENT_CRASHED.format(agent=agent))
         case RequestRefused(reason=reason):
-            return SubAgentRefused(with_words(SUB_AGENT_REFUSED.format(agent=agent), reason))
+            return SubAgentRefused(with_quotation(SUB_AGENT_REFUSED.format(agent=agent), reason))
         case AgentBusy():
             return DelegationFailed(SUB_AGENT_BUSY.format(agent=agent), code=error.code, retryable=True)
         case TaskLeft(seconds=seconds):
             return DelegationFailed(SUB_AGENT_LEFT.format(agent=agent, seconds=seconds), retryable=True)
         case NoProgress():
             return DelegationFailed(SUB_AGENT_STOPPED.format(agent=agent), retryable=True)
-        case UnusableAnswer(heard=True, reason=reason):
-            return DelegationFailed(with_wrong(SUB_AGENT_UNREADABLE.format(agent=agent), reason))
+        case UnusableAnswer(answered=True, reason=reason):
+            return DelegationFailed(with_reason(SUB_AGENT_UNREADABLE.format(agent=agent), reason))
     return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))
 
 
@@ -381,8 +381,8 @@ def _unclear(agent: str, lost: PeerError) -> DelegationUnclear:
     """Convert `lost` into a failure whose outcome is unknown: the agent may have done its work."""
     failure = failure_of(agent, lost)
     away = is_away(failure)
-    told = SUB_AGENT_LOST.format(agent=agent) if away else failure.message
-    return DelegationUnclear(f"{told} {MAY_HAVE_DONE_IT}", away=away)
+    sentence = SUB_AGENT_LOST.format(agent=agent) if away else failure.message
+    return DelegationUnclear(f"{sentence} {MAY_HAVE_DONE_IT}", away=away)
 
 
 def _text(error: Exception | A2AError) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard, AgentInterface
 
 BINDINGS = ("JSONRPC", "HTTP+JSON")
-"""Bindings that are spoken here, in the order in which they are chosen."""
+"""Supported bindings, in order of preference."""
 
 _OURS = "agents are called over JSON-RPC or HTTP+JSON"
 OTHER_VERSION = "It names no version of A2A that is spoken here."

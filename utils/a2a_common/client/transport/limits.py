@@ -19,7 +19,7 @@ from utils.messages.characters import escaped_halves_replaced
 from utils.net import sse
 
 ANSWER, CARD = "answer", "card"
-"""What is bounded."""
+"""Kinds of limited responses."""
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -27,7 +27,7 @@ LARGEST_CARD = 256 * KIB
 """Bytes of a card. A card with the skills of 50 tools has about 30 KiB."""
 
 LARGEST_ANSWER = 8 * MIB
-"""Bytes of one response, a whole stream included: twice the default limit of a request body."""
+"""Bytes of one response, including a complete stream: twice the default limit of a request body."""
 
 LARGEST_EVENT = 4 * MIB
 """Bytes of one event of a stream: what gRPC takes as one message by default."""
@@ -48,7 +48,7 @@ class PeerLimits:
     Attributes:
         agent: Our name for it.
         what: What it sends: `ANSWER` or `CARD`.
-        most: Bytes of a whole response.
+        most: Bytes of a complete response.
     """
 
     agent: str
@@ -65,7 +65,7 @@ class PeerLimits:
             raise self.exceeded(f"a compressed {self.what}, which was not asked for")
         assert isinstance(response.stream, httpx.AsyncByteStream)
         streams = sse.MEDIA_TYPE in response.headers.get("content-type", "")
-        response.encoding = "utf-8"  # another one would hide where an event ends
+        response.encoding = "utf-8"  # any other coding would hide the end of an event
         response.stream = _Bounded(response.stream, self, streams=streams)
 
     def check(self, piece: bytes, what: str, most: int) -> None:
@@ -107,7 +107,7 @@ class _Bounded(httpx.AsyncByteStream):
         yield _mended(bytes(held))
 
     def _checked(self, held: bytearray, ends: Sequence[int]) -> int:
-        """Check the events in front of `held` that end at these places, and what is there of the next one; the bytes of the whole ones."""
+        """Check the events at the start of `held` that end at `ends`, and the partial next one; return the bytes of the complete ones."""
         begin = 0
         for end in ends:
             self._limits.check(bytes(held[begin:end]), "one event", LARGEST_EVENT)
@@ -122,7 +122,7 @@ class _Bounded(httpx.AsyncByteStream):
 
 
 def _mended(body: bytes) -> bytes:
-    """What is taken in another form than it came in: it could be neither parsed nor stored."""
+    """The body with corrections of what could not be parsed or stored."""
     return in_utc(escaped_halves_replaced(body))
 
 

@@ -8,7 +8,7 @@ LONGEST = 1_000
 """Characters of a reason at most: a paragraph, which a person reads and a model can afford."""
 
 LONGEST_WORK = 3_000
-"""Characters of what an agent had written when it failed: as much as is told of an earlier result."""
+"""Characters of what an agent had written when it failed: as many as of an earlier result."""
 
 
 def cleaned(text: str, longest: int = LONGEST) -> str:
@@ -22,22 +22,22 @@ def one_line(text: str, longest: int = LONGEST) -> str:
     return cleaned(" ".join(text.split()), longest)
 
 
-def with_words(sentence: str, text: str) -> str:
-    """The sentence, followed by the agent's words as a quotation if there are any."""
+def with_quotation(sentence: str, text: str) -> str:
+    """The sentence, followed by the agent's text as a quotation if there is any."""
     return " ".join(filter(None, (sentence, quotation(text))))
 
 
-def with_wrong(sentence: str, reason: str) -> str:
-    """The sentence, and what is wrong with an answer as a quotation: it may hold words of the agent."""
+def with_reason(sentence: str, reason: str) -> str:
+    """The sentence, and what is wrong with an answer as a quotation, since it may contain text of the agent."""
     wrong = _quoted("What is wrong", reason, LONGEST)
     return f"{sentence} {wrong}." if wrong else sentence
 
 
 def quotation(text: str, longest: int = LONGEST) -> str:
-    """An agent's words as a quotation whose end they cannot forge; empty if there are none."""
+    """An agent's text as a quotation whose end it cannot forge; empty if there is none."""
     return _quoted("It said", text, longest)
 
 
 def _quoted(opening: str, text: str, longest: int) -> str:
-    words = one_line(text, longest).replace('"', "'")
-    return f'{opening}: "{words}"' if words else ""
+    quoted = one_line(text, longest).replace('"', "'")
+    return f'{opening}: "{quoted}"' if quoted else ""

@@ -1,4 +1,4 @@
-"""The sentences of failed delegations. A sub-agent's own words take precedence over `SUB_AGENT_FAILED`."""
+"""The sentences of failed delegations. A sub-agent's own message takes precedence over `SUB_AGENT_FAILED`."""
 
 SUB_AGENT_UNKNOWN = (
     "The supervisor has not reached the {agent} agent yet. Try again in a moment; /agents shows its state."

@@ -1,7 +1,7 @@
 """Times of a task's status without a zone, as some agents send them, read as UTC. Pure.
 
-The specification demands UTC with a `Z` (5.6.1), so that there is no other zone that such a time could be of; a parser of
-protocol buffers refuses it. Only the timestamp of a status is touched: what else an agent sends under that name is its data.
+The specification demands UTC with a `Z` (5.6.1), so that such a time cannot be in any other zone; a parser of
+protocol buffers refuses it. Only the timestamp of a status is touched: other values under that name are the agent's data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The failure of a delegation of which nobody knows the outcome, and which failures say that the agent is away."""
+"""The failure of a delegation whose outcome is unknown, and the failures that mean that the agent is away."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from utils.errors import DelegationFailed, OutcomeUnknown, SubAgentUnavailable
 
 
 class DelegationUnclear(DelegationFailed):
-    """A sub-agent's answer was lost, and nobody knows whether it did its work: to a program and to a model what `OutcomeUnknown` is.
+    """A sub-agent's answer was lost, and it is unknown whether it did its work: for programs and models the same as `OutcomeUnknown`.
 
     Attributes:
-        away: Whether the sub-agent cannot be reached any more, rather than that its answer could not be used.
+        away: Whether the sub-agent can no longer be reached; otherwise its answer could not be used.
     """
 
     code = OutcomeUnknown.code
@@ -22,7 +22,7 @@ class DelegationUnclear(DelegationFailed):
 
 
 def is_away(failure: DelegationFailed) -> bool:
-    """Whether a failure says that the agent cannot be reached, now or any more."""
+    """Whether a failure means that the agent cannot be reached, or no longer."""
     if isinstance(failure, DelegationUnclear | AnswerUndelivered):
         return failure.away
     return isinstance(failure, SubAgentUnavailable)

@@ -1,4 +1,4 @@
-"""Why an answer cannot be read: which field, and what is wrong with it. Pure.
+"""Why an answer cannot be read: the field and its error. Pure.
 
 The libraries that parse an answer may quote it in their errors, so that all of it is cut and cleaned.
 """

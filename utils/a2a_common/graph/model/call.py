@@ -46,10 +46,10 @@ _LATER_SIGNS = 10.0
 
 
 class ModelCall(AgentMiddleware[Any, Any]):
-    """One request to the model, as the provider gets it: after all that prepares it, and each attempt by itself.
+    """One request to the model, as the provider gets it: after all preparation, and each attempt separately.
 
     Args:
-        first: Most seconds to the first token; a whole answer, where the model does not stream.
+        first: Most seconds to the first token, or to the complete answer where the model does not stream.
         between: Most seconds between two tokens.
     """
 
@@ -128,8 +128,10 @@ class _Pace(BaseCallbackHandler):
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_kwargs: Any) -> None:
         """Move the limit; chunks without content before the first token do not count."""
         message = getattr(chunk, "message", None)
-        says = token or getattr(message, "tool_call_chunks", None) or (message and reasoning_of(message))
-        if not (self.begun or says) or self._limit.expired():
+        has_content = (
+            token or getattr(message, "tool_call_chunks", None) or (message and reasoning_of(message))
+        )
+        if not (self.begun or has_content) or self._limit.expired():
             return
         self.begun, self._reported, self._last = True, 0.0, self._loop.time()
         self._limit.reschedule(self._last + self._between)

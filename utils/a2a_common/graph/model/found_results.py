@@ -25,7 +25,7 @@ class FoundResult:
 
     Attributes:
         source: The agent or tool.
-        asked: What it was asked, where it was asked in words.
+        asked: The text of the request, where it had one.
         text: What it returned, or why it failed.
         failed: Whether it failed.
     """
@@ -61,11 +61,11 @@ def answer_from(found: Sequence[FoundResult], why: str) -> str:
 
 
 def _found(message: ToolMessage, asked: dict[str, str]) -> FoundResult:
-    source, words = str(message.name or "tool"), asked.get(message.tool_call_id, "")
+    source, request = str(message.name or "tool"), asked.get(message.tool_call_id, "")
     failure = failure_in(message)
     if failure is not None:
-        return FoundResult(source, words, failure, failed=True)
-    return FoundResult(source, words, full_text(message))
+        return FoundResult(source, request, failure, failed=True)
+    return FoundResult(source, request, full_text(message))
 
 
 def _shown(found: FoundResult) -> str:
@@ -74,7 +74,7 @@ def _shown(found: FoundResult) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text in at most `longest` characters: its head and its tail, since a log says at its end what went wrong."""
+    """A text in at most `longest` characters: its head and its tail, since a log ends with what went wrong."""
     if len(text) <= longest:
         return text
     keep = longest - len(_GAP)

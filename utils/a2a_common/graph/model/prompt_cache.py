@@ -1,4 +1,4 @@
-"""Marks what a provider shall keep in its prompt cache, for those that keep nothing unasked: Anthropic, and some models of Bedrock."""
+"""Adds cache marks to requests, for providers that cache prompts only on request: Anthropic, and some models of Bedrock."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PromptCache(AgentMiddleware[Any, Any]):
 
 
 def marked(request: ModelRequest[Any]) -> ModelRequest[Any]:
-    """The request with marks; the same request for a provider that takes none."""
+    """The request with marks; unchanged for a provider that does not use them."""
     kind = getattr(request.model, "_llm_type", "")
     if kind == ANTHROPIC and request.messages:
         system = request.system_message
@@ -54,7 +54,7 @@ def caches(model: Any) -> bool:
 
 
 def with_mark(message: Any) -> Any:
-    """The message with a mark on its last block, which must be text: Anthropic takes none on an empty one or a thought."""
+    """The message with a mark on its last block, which must be text: Anthropic accepts none on an empty block or a thinking block."""
     blocks = _blocks(message)
     if not blocks or not (isinstance(blocks[-1], dict) and blocks[-1].get("text")):
         return message

@@ -1,4 +1,4 @@
-"""Answers with the results of the turn when the model cannot put them into words."""
+"""Builds an answer from the results of the turn when the model cannot write one."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Such a model writes its calls as text in some form, or answers from memory where it should call. Here each step begins with a
 request whose answer the server holds to a schema (`response_format`, structured output): a list of calls of the tools that are
-offered, or `answer`. Only after `answer` the model is asked for words. Both requests offer the same tools and begin with
+offered, or `answer`. Only after `answer` is the model asked for its text. Both requests offer the same tools and begin with
 the same messages, so that the second one finds the first one's prefix in the server's cache. An answer that has to fill a form
 is held to the form's schema in the same way: such a model would not call the form as a tool either.
 """
@@ -40,7 +40,7 @@ from utils.messages.tool_examples import spread
 log = structlog.get_logger(__name__)
 
 ANSWER = "answer"
-"""What a model chooses in place of a tool when it has all that its answer needs."""
+"""The model's choice in place of a tool when it has all that its answer needs."""
 
 DECISIONS = "decisions"
 """Name under which the usage of these requests is reported."""
@@ -52,7 +52,7 @@ MOST_CALLS = 4
 """Calls of one tool that a turn may decide on."""
 
 MOST_AT_ONCE = 3
-"""Calls in one decision. Without a bound a small model goes on with the list."""
+"""Calls in one decision. Without a bound a small model continues the list."""
 
 _ANSWER_FORM = f'[{{"name": "{ANSWER}", "arguments": {{}}}}]'
 _FORM = '[{"name": "TOOL", "arguments": {…}}]'
@@ -67,7 +67,7 @@ AFTER_RESULTS = (
     f"Decide on the next step, as JSON. When the results above answer the request: {_ANSWER_FORM}. Only when a part of the "
     f"request has no result yet: {_FORM}, for that part alone."
 )
-"""What is asked when there are results, since small models repeat a call that has been answered."""
+"""The instruction once there are results, since small models repeat a call that has been answered."""
 
 IN_WORDS = "Answer the request in words now, with what the results above say. Name no tool and write no JSON."
 """The instruction for the answer if there are results: without it small models name a tool to call."""
@@ -79,7 +79,7 @@ Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
 class StructuredCalls(AgentMiddleware[Any, Any]):
-    """Asks for a decision before each answer. A server that ignores the schema is answered as without it."""
+    """Asks for a decision before each answer. With a server that ignores the schema, the answer is used as without it."""
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Return the model's calls, or its answer."""
@@ -98,13 +98,13 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
             return decided
         calls = _new_calls(steps, made, _names(request.tools))
         if calls:
-            return _calling(decided, _in_own_words(calls, request))
+            return _calling(decided, _with_user_text(calls, request))
         if used := _used(decided):
             report_usage(request, used)
         log.debug("model.answers")
         how = IN_WORDS if request.response_format is None else IN_THE_FORM
-        words = [*request.messages, HumanMessage(how)] if made else request.messages
-        return await handler(_answering(request.override(messages=words, tool_choice="none")))
+        messages = [*request.messages, HumanMessage(how)] if made else request.messages
+        return await handler(_answering(request.override(messages=messages, tool_choice="none")))
 
 
 def _answering(request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -125,8 +125,8 @@ def _settings(request: ModelRequest[Any], response_format: Mapping[str, Any]) ->
 def with_instruction(messages: Sequence[BaseMessage], tools: Sequence[Any]) -> list[Any]:
     """The messages with what shall be decided at their end. Pure.
 
-    Where the user spoke last it stands in that message, since some templates want roles in turn, and before the user's
-    own words, since a small model follows what it read last.
+    Where the user spoke last it stands in that message, since some templates require alternating roles, and before the
+    user's text, since a small model follows what it read last.
     """
     *before, last = messages
     if not isinstance(last, HumanMessage):
@@ -165,12 +165,12 @@ def _of_two_tools(chosen: Sequence[Sequence[tuple[str, BaseTool]]]) -> tuple[str
 
 
 def _examples(tool: BaseTool) -> Sequence[str]:
-    """Not those of the tools that read what was cut out: nothing was, at the first step of most requests."""
+    """Without those of the tools that read what was cut out: at the first step of most requests nothing was."""
     return () if tool.name in TOOL_NAMES else (tool.metadata or {}).get("examples", ())
 
 
 def _shown(examples: Sequence[tuple[str, BaseTool]]) -> str:
-    """The whole calls where their one argument is the request itself, so that a model copies them; else the tool's name."""
+    """Complete calls where their one argument is the request itself, so that a model copies them; else the tool's name."""
     arguments = [_request_argument(tool) for _, tool in examples]
     if not all(arguments):
         return ", ".join(tool.name for _, tool in examples)
@@ -208,7 +208,7 @@ def calls_of_turn(messages: Sequence[BaseMessage]) -> list[ToolCall]:
 
 
 def _step(request: ModelRequest[Any], made: Sequence[ToolCall]) -> dict[str, Any]:
-    """What a decision is held to: the tools that were not called too often, or the answer."""
+    """The schema of a decision: the tools that were not called too often, or the answer."""
     times = Counter(call["name"] for call in made)
     offered = [
         tool
@@ -256,7 +256,7 @@ def _new_calls(
 ) -> list[ToolCall]:
     """The calls of a decision, without those that have been answered: small models ask without end for what they know.
 
-    A tool that was not offered is no call: providers refuse a conversation with one.
+    A call of a tool that was not offered is dropped: providers refuse a conversation with one.
     """
     known = [(call["name"], call["args"]) for call in made]
     calls: list[ToolCall] = []
@@ -267,17 +267,17 @@ def _new_calls(
     return calls
 
 
-def _in_own_words(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
-    """A single delegation with the user's own words, if the conversation has just begun: small models change names and numbers."""
-    said = request.state["messages"]
+def _with_user_text(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
+    """A single delegation gets the user's text as it is, if the conversation has just begun: small models change names and numbers."""
+    conversation = request.state["messages"]
     delegations = {
         tool.name
         for tool in request.tools
         if isinstance(tool, BaseTool) and (tool.metadata or {}).get(DELEGATION)
     }
-    match calls, said:
-        case [{"name": name, "id": own}], [HumanMessage(content=str(words))] if name in delegations:
-            return [tool_call(name=name, args={"request": words}, id=own)]
+    match calls, conversation:
+        case [{"name": name, "id": own}], [HumanMessage(content=str(text))] if name in delegations:
+            return [tool_call(name=name, args={"request": text}, id=own)]
     return calls
 
 
@@ -289,7 +289,7 @@ def _calling(decided: ModelResponse[Any], calls: Sequence[ToolCall]) -> ModelRes
 
 
 def _used(decided: ModelResponse[Any]) -> Mapping[str, Usage]:
-    """The usage of a decision that is no part of the conversation."""
+    """The usage of a decision, which is not part of the conversation."""
     message = decided.result[-1]
     if not isinstance(message, AIMessage) or message.usage_metadata is None:
         return {}

@@ -55,9 +55,9 @@ class BudgetGuard(AgentMiddleware[Any, Any]):
     """Counts each model call on the request's meter, and ends the turn when its budget is used up.
 
     Args:
-        budget: What the agent's settings allow; a request's own budget counts where it is stricter.
-        prices: What models cost.
-        model: Name of the agent's model, where its answers do not tell it.
+        budget: What the agent's settings allow; a request's own budget applies where it is stricter.
+        prices: Prices of models.
+        model: Name of the agent's model, where its responses do not contain it.
     """
 
     def __init__(self, budget: Budget, prices: Mapping[str, Price] = PRICES, model: str = "") -> None:

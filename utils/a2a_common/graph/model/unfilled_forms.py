@@ -20,7 +20,7 @@ class UnfilledForms(AgentMiddleware[Any, Any]):
         """Call the model; its text is the answer, even if LangChain fails to parse the form.
 
         Raises:
-            StructuredOutputValidationError: The form was called as a tool, and the agent's own graph takes no such error.
+            StructuredOutputValidationError: The form was called as a tool, and the agent's own graph does not handle such an error.
         """
         try:
             return await handler(request)

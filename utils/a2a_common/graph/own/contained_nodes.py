@@ -21,7 +21,7 @@ _MARK = "is_contained"
 def contain_nodes(graph: Any) -> None:
     """Let each node of a compiled graph, and of the graphs that are nodes of it, raise an `Exception` whatever its code raises.
 
-    LangGraph runs functions, those that decide where it goes on too, in tasks of their own: each is contained inside its task.
+    LangGraph runs functions, routing functions included, in tasks of their own: each is contained inside its task.
     """
     from langgraph.pregel import Pregel
 

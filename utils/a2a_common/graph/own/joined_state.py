@@ -1,7 +1,7 @@
 """Joins the state of an agent's own graph with that of `parts.agent` in it, so that each change of a key with a reducer counts once.
 
-A node gives back the whole state of the graph that it is, and the reducer of the graph around it would join that with what it has
-already: a list would double with each turn. So the value itself goes in and comes out, past the reducers (`Overwrite`). Both graphs
+A node that is a graph returns its complete state, and the reducer of the outer graph would join that with its own state: a list
+would double with each turn. So the value itself goes in and comes out, past the reducers (`Overwrite`). Both graphs
 see each change, whatever the reducer does.
 """
 
@@ -25,7 +25,7 @@ from utils.library_internals import replace_channel
 log = structlog.get_logger(__name__)
 
 _KEEPS_LAST = (LastValue, AnyValue, EphemeralValue, UntrackedValue)
-"""Kinds of keys that a value replaces: nothing is to be joined."""
+"""Kinds of keys whose value is replaced, so that there is nothing to join."""
 
 _NOT_JOINED = (
     "The graph of the agent {agent} and parts.agent both have the key `{key}`, a {kind}, and each would add to it what the other has: "
@@ -35,12 +35,12 @@ _NOT_JOINED = (
 
 
 class JoinedChannel(BinaryOperatorAggregate[Any]):
-    """A key with a reducer that takes the value of a whole graph first, and joins it with what nodes beside that one add in the same step."""
+    """A key with a reducer that first takes the value of the inner graph, and then joins it with changes of other nodes in the same step."""
 
     __slots__ = ()
 
     def update(self, values: Sequence[Any]) -> bool:
-        """Take in the changes of one step. Of two whole values the last counts: an error here would come again at each look at the state."""
+        """Apply the changes of one step. Of two complete values the last one counts: an error here would occur again at each read of the state."""
         wholes = [value.value for value in values if isinstance(value, Overwrite)]
         if len(wholes) > 1:
             log.error("state.two_values", key=self.key)
@@ -58,7 +58,7 @@ def join_agents(graph: StateGraph[Any, Any, Any, Any], agent: str) -> Callable[[
         agent: Name of the agent.
 
     Returns:
-        What the graph needs done once it is compiled.
+        A function to be called with the compiled graph.
 
     Raises:
         SettingsError: A key of both graphs can be neither replaced nor joined.

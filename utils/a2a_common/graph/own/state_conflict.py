@@ -1,7 +1,7 @@
 """Ends a turn in which several tool calls of one reply changed a key of the agent's own state that has no reducer.
 
-LangGraph refuses such changes when it applies them, and again whenever the conversation is read, which nobody can go on with
-then. So the last one is kept, and the turn ends with a sentence before the model is asked again.
+LangGraph refuses such changes when it applies them, and again whenever the conversation is read, which could not be
+continued then. So the last one is kept, and the turn ends with a sentence before the model is asked again.
 """
 
 from __future__ import annotations
@@ -104,12 +104,12 @@ def conflicts(messages: Sequence[BaseMessage]) -> list[str]:
 
 
 def _marked(result: Any, changed: Sequence[str], call_id: str) -> Command[Any]:
-    """The command with the mark on the message of the call; another one's message may be in it as well."""
+    """The command with the mark on the message of the call; it may contain messages of other calls."""
 
-    def told(message: Any) -> Any:
+    def marked(message: Any) -> Any:
         if not (isinstance(message, ToolMessage) and message.tool_call_id == call_id):
             return message
         return CHANGED_STATE.on(message, list(changed))
 
-    messages = [told(message) for message in result.update.get("messages", ())]
+    messages = [marked(message) for message in result.update.get("messages", ())]
     return replace(result, update={**result.update, "messages": messages})

@@ -1,4 +1,4 @@
-"""Ends the run with the model's question to the user, and goes on with the reply.
+"""Ends the run with the model's question to the user, and continues with the reply.
 
 It wraps the model call, so that it costs no superstep. After the reply LangGraph runs the call again from its
 beginning: a model that marks its questions must ask the same one for the same messages.
@@ -20,19 +20,19 @@ from utils.messages.text import message_text
 
 
 class ModelQuestions(AgentMiddleware[Any, Any]):
-    """Asks the user what the model asks, and gives the model the reply."""
+    """Passes the model's question to the user, and the reply to the model."""
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model until its answer is no question. Question and reply become part of the conversation."""
-        said: list[AnyMessage] = []
+        """Call the model until its answer is not a question. Question and reply become part of the conversation."""
+        exchanged: list[AnyMessage] = []
         while True:
-            response = await handler(request.override(messages=[*request.messages, *said]))
+            response = await handler(request.override(messages=[*request.messages, *exchanged]))
             last = response.result[-1]
             if not isinstance(last, AIMessage) or not asks_user(last):
-                return replace(response, result=[*said, *response.result])
+                return replace(response, result=[*exchanged, *response.result])
             reply = Reply.of(interrupt(Question(message_text(last)).value()))
-            said += [last, HumanMessage(reply.text)]
+            exchanged += [last, HumanMessage(reply.text)]

@@ -1,4 +1,4 @@
-"""Questions that a tool asks the user: the task waits as `input-required`, and goes on with the answer.
+"""Questions that a tool asks the user: the task waits as `input-required`, and continues with the answer.
 
 The first time, the question ends the graph's run. With the answer the tool is run again **from its beginning**, and the
 same question then returns the answer. So ask before anything is changed.
@@ -32,10 +32,10 @@ def ask_user(question: str, form: Mapping[str, Any] | None = None) -> Reply:
         form: JSON schema of the answer, for clients that show forms.
 
     Returns:
-        The user's words, and the filled form where one came.
+        The user's text, and the filled form if there is one.
 
     Raises:
-        EventRefused: The question has no words.
+        EventRefused: The question has no text.
     """
     if not (isinstance(question, str) and question.strip()):
         raise EventRefused("ask_user needs a question in words, and was given none.")
@@ -43,7 +43,7 @@ def ask_user(question: str, form: Mapping[str, Any] | None = None) -> Reply:
 
 
 def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
-    """Go on only after an explicit yes of the user to exactly these values.
+    """Continue only after an explicit yes of the user to exactly these values.
 
     Args:
         what: What is approved, as in "delete a ticket".
@@ -51,7 +51,7 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
         values: Everything that it will be done with. What cannot be seen is written as JSON writes it.
 
     Raises:
-        UpstreamRefused: The user did not say yes, or the values are too long to be shown.
+        UpstreamRefused: The user did not approve, or the values are too long to be shown.
     """
     shown = written_out(json.dumps(values, ensure_ascii=False, indent=2, default=str))
     check_shown(f"what {tool} would be called with", [shown], NOTHING)
@@ -67,7 +67,7 @@ def approve(what: str, tool: str, values: Mapping[str, Any]) -> None:
 
 
 def _answer_to(question: Question) -> Any:
-    """What the user answered; without an answer the question leaves the tool as an exception, which is noted."""
+    """The user's answer; without one the question leaves the tool as an exception, which is noted."""
     from langgraph.errors import GraphInterrupt
     from langgraph.types import interrupt
 

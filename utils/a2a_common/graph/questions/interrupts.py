@@ -1,7 +1,7 @@
 """Converts a remote agent's question to an interrupt, and the user's answer to its resume value. Pure.
 
 The question is the value of a LangGraph interrupt; the answer is the value with which the graph is resumed: the user's
-words, or `{"text": …, "data": […]}` if there are structured parts, with `parts` if these have metadata, because an
+text, or `{"text": …, "data": […]}` if there are structured parts, with `parts` if these have metadata, because an
 agent that asked with data may recognise the answer only by it.
 """
 
@@ -28,15 +28,15 @@ FOREIGN_ASKS = (
 )
 
 _LONGEST_CLAIM = 100
-"""Characters of what an agent says of who asks: a chain of three agents with names of the longest kind."""
+"""Characters of the origin that an agent names for its question: a chain of three agents with names of the longest kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The user's answer: words, structured parts (a filled form), or both.
+    """The user's answer: text, structured parts (a filled form), or both.
 
     Attributes:
-        text: The words.
+        text: The text.
         data: The JSON objects among the structured parts.
         parts: The structured parts as they were sent, with their metadata.
     """
@@ -68,14 +68,14 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> Question:
 
     Args:
         task: The remote task.
-        agent: Our name for its agent.
-        own: Whether the agent is one of ours; the question of another one for a secret comes with a warning.
+        agent: The configured name of its agent.
+        own: Whether the agent is one of ours; a foreign agent's question for a secret gets a warning.
     """
     data = asked_data(task.asked)
-    words = as_shown(task)
-    question = words or f"The {agent} agent needs more information before it can go on."
-    if not (words and task.origin):  # who passes on what another one asks has told its data in the words
-        question = "\n\n".join(filter(None, [question, readable_data(data, worded=bool(words))]))
+    text = as_shown(task)
+    question = text or f"The {agent} agent needs more information before it can go on."
+    if not (text and task.origin):  # an agent that passes on a question has its data in the text already
+        question = "\n\n".join(filter(None, [question, readable_data(data, worded=bool(text))]))
     secret = {"form": data.form, "data": [part.value for part in data.parts]}
     if not own and asks_for_secret(question, secret):
         question = f"{question}\n\n{FOREIGN_ASKS.format(agent=agent)}"
@@ -92,5 +92,5 @@ def question_of(task: TaskView, agent: str, *, own: bool = True) -> Question:
 
 def origin_of(agent: str, claimed: str) -> str:
     """Origin of a question: our own name for the agent, then the agent for which it claims to ask."""
-    said = one_line(claimed, _LONGEST_CLAIM)
-    return agent if said in ("", agent) else f"{agent} > {said}"
+    name = one_line(claimed, _LONGEST_CLAIM)
+    return agent if name in ("", agent) else f"{agent} > {name}"

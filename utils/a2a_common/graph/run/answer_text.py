@@ -1,4 +1,4 @@
-"""The text of a turn's answer, as far as it was said."""
+"""The text of a turn's answer, as far as the model wrote it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from utils.llm.reply.answer_stream import AnswerStream, Shown
 
 
 class AnswerText:
-    """What a turn has said, and whether the next words take its place.
+    """The text of the answer so far, and whether the next text replaces it.
 
     Args:
         tools: Names of the agent's tools.
 
     Attributes:
-        text: What was said.
-        taken_back: Whether what was said last was taken back, and nothing said in its place.
+        text: The text.
+        taken_back: Whether the last text was retracted and not replaced.
     """
 
     def __init__(self, tools: Collection[str]) -> None:
@@ -27,7 +27,7 @@ class AnswerText:
         self.taken_back = False
 
     @property
-    def said(self) -> bool:
+    def has_text(self) -> bool:
         """Whether the answer has text so far."""
         return bool(self.text.strip()) and not self._restart
 
@@ -36,12 +36,12 @@ class AnswerText:
         return self._stream.feed(piece)
 
     def close(self, reply: str) -> Shown:
-        """What was held back of a reply, now that it is whole."""
+        """The rest of a reply that was held back until it was complete."""
         stream, self._stream = self._stream, AnswerStream(self._tools)
         return stream.close(reply)
 
-    def say(self, shown: Shown, origin: str, *, told: bool) -> Iterator[TextRestarted | TextDelta]:
-        """Add words of the agent `origin`; their events if they are `told` now, rather than at the end of the turn."""
+    def add(self, shown: Shown, origin: str, *, emit: bool) -> Iterator[TextRestarted | TextDelta]:
+        """Add text of the agent `origin`; yield its events if `emit`, else the text waits for the end of the turn."""
         self._restart = self._restart or (shown.replaces and bool(self.text))
         if not shown.text:
             return
@@ -49,24 +49,24 @@ class AnswerText:
         if self._restart or (self._ended and self.text):
             self._restart = self._ended = False
             self.text = ""
-            if told:
+            if emit:
                 yield TextRestarted()
         self.text += shown.text
-        if told:
+        if emit:
             yield TextDelta(shown.text, origin)
 
     def ends(self, *, calls: bool, last: bool) -> None:
-        """A reply of a model has ended: with calls it was a remark and no answer; else more words replace it, unless it is the `last`."""
+        """A reply of a model has ended: with calls it was a remark and no answer; otherwise later text replaces it, unless it is the `last`."""
         if calls and self.text:
             self._restart = True
         self._ended = not calls and not last
 
     def take_back(self) -> None:
-        """What was said is not the answer."""
+        """Mark the text so far as no answer."""
         self._stream = AnswerStream(self._tools)
         self._restart = self.taken_back = bool(self.text)
 
     def retry(self) -> None:
-        """The model is asked once more: its next words replace what was said."""
+        """The model is called again: its next text replaces the text so far."""
         self._stream = AnswerStream(self._tools)
         self._restart = self._restart or bool(self.text)

@@ -18,7 +18,7 @@ class EndedCalls:
 
     Attributes:
         problems: What failed for good.
-        unknown: The calls of which nobody knows whether they had their effect.
+        unknown: The calls of which it is unknown whether they had their effect.
         answers: How many succeeded.
     """
 
@@ -33,7 +33,7 @@ class EndedCalls:
         if problem and problem.fatal:
             self.problems.append(problem)
         elif problem and problem.code == ArgumentsRefused.code:
-            return  # nothing was run: neither a failure of the world nor an answer of it
+            return  # nothing was run: neither a failure nor an answer
         elif not STOPPED_CALL.of(message):
             self.answers += 1
 
@@ -60,13 +60,13 @@ class EndedCalls:
             return Failed(self.problems[0].code, _sentences(self.problems), retryable=again)
         return None
 
-    def says_more(self, text: str) -> bool:
-        """Whether a model's words about failed calls say more than their own sentences."""
+    def adds_information(self, text: str) -> bool:
+        """Whether a model's text about failed calls says more than their error messages."""
         for problem in self.problems:
             text = text.replace(problem.message, "")
         return any(character.isalnum() for character in text)
 
 
 def _sentences(problems: Sequence[Problem]) -> str:
-    """What several failed calls tell the user, each sentence once."""
+    """The error messages of several failed calls, each once."""
     return " ".join(dict.fromkeys(problem.message for problem in problems))

@@ -1,4 +1,4 @@
-"""The content of a file that stands at an address which a user or another agent sent."""
+"""The content of a file at an address that a user or another agent sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_FILES = 10
 
 
 async def fetched(file: FileUrl, settings: FileSettings) -> tuple[FileBytes | FileUrl, str]:
-    """The file with its content, or as it is with a sentence that tells why.
+    """The file with its content; if it cannot be fetched, unchanged with a sentence that says why.
 
     Args:
         file: The file at its address.

@@ -59,10 +59,10 @@ class BuiltGraph(NamedTuple):
         system: The system prompt.
         tools: All tools.
         writer: The node in whose name the conversation's state is updated between turns.
-        agents: The nodes of an own graph that are agents themselves; none for the usual graph.
+        agents: The nodes of an own graph that are agents themselves; empty for the usual graph.
         reasoning: Whether the model's reasoning is shown.
         takes: Media types of the files that the model takes.
-        dated: Whether the model is told the date; the offline model has a clock.
+        dated: Whether the date is added for the model; the offline model has a clock.
         form: Name of the form that answers fill; empty where they fill none.
     """
 
@@ -77,9 +77,9 @@ class BuiltGraph(NamedTuple):
     form: str = ""
 
     async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
-        """Change the state of a conversation between turns; nothing is left to run afterwards."""
+        """Change the state of a conversation between turns; no node runs because of it."""
         await self.graph.aupdate_state(config, values, as_node=self.writer)
-        if self.agents:  # what follows the node in an own graph must not run now
+        if self.agents:  # nodes after this one in an own graph must not run now
             await self.graph.aupdate_state(config, None, as_node=END)
 
 
@@ -99,7 +99,7 @@ class GraphRun:
     Args:
         built: The graph; a rebuilt agent's running turns keep the one that they began with.
         agent: Name of the agent.
-        request: What is asked.
+        request: The request.
         config: Names the conversation's thread.
     """
 
@@ -143,7 +143,7 @@ class GraphRun:
         return await close_open_calls(self._graph, self._config, state, may_have_run)
 
     def _left_by(self, state: StateSnapshot) -> MayHaveRun:
-        """Which calls of an earlier process may have had an effect. One that waits for the user had none."""
+        """Which calls of an earlier process may have had an effect. A call that waits for the user had none."""
         changing = {tool.name for tool in self._built.tools if may_have_an_effect(tool)}
         return lambda _, tool: tool in changing and not state.interrupts
 
@@ -165,13 +165,13 @@ class GraphRun:
 
     @property
     def size(self) -> int | None:
-        """About how many tokens the conversation takes after the turn; `None` if that is not known."""
+        """Approximate tokens of the conversation after the turn; `None` if unknown."""
         return self._turn.size
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         """The graph's run as events, without the last ones.
 
-        No tool call is left open, unless it waits for the user or the turn goes on in another process.
+        No tool call is left open, unless it waits for the user or the turn continues in another process.
         """
         if self._recovery is not None:
             yield TextRestarted()
@@ -203,14 +203,14 @@ class GraphRun:
                 and not self._request.suspended.is_set()
             ):
                 state = await self._graph.aget_state(self._config)
-                # whoever cancels a turn knows that its calls are interrupted; nobody asked for a crash
+                # a user who cancels a turn knows that its calls are interrupted; after a crash that must be reported
                 await self._close_open_calls(state, lambda call, _: not canceled and has_begun(call))
             if self._turn.refused and not self._turn.waits and not self._request.suspended.is_set():
                 await self._leave_out(self._turn.refused)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
-        elif self.goes_on and not self._turn.said:
-            for event in await self._said_before():
+        elif self.goes_on and not self._turn.has_text:
+            for event in await self._answered_before():
                 yield event
 
     async def _leave_out(self, turns: Sequence[str]) -> None:
@@ -248,7 +248,7 @@ class GraphRun:
         if self._asked:
             return Command(resume={self._asked[0].id: self._answer()})
         request = self._request
-        return {"messages": [self._said(user_content(request, self._takes))]}
+        return {"messages": [self._user_message(user_content(request, self._takes))]}
 
     def _may_answer(self) -> bool:
         """Whether the message may answer the open question. It approves only the change for which the server checked the sender.
@@ -259,8 +259,8 @@ class GraphRun:
         wanted = Question.of(self._asked[0].value).digest if self._asked else ""
         return not wanted or self._request.approves in (None, wanted)
 
-    def _said(self, content: Content) -> HumanMessage:
-        """The user's message. When it was written is kept with it, so that later requests begin as this one does."""
+    def _user_message(self, content: Content) -> HumanMessage:
+        """The user's message. Its time is stored with it, so that later requests have the same prefix."""
         now = datetime.now(UTC)
         kept = {**said_at(now), **(dated(now.date()) if self._dated else {})}
         own = self._request.text if self._request.text.strip() else ""
@@ -286,13 +286,13 @@ class GraphRun:
         return found
 
     def _recall(self, recovery: RecoveredTurn) -> None:
-        """Count what the process that died had used, as far as checkpoints hold it."""
+        """Count the usage of the process that died, as far as checkpoints hold it."""
         note_done(recovery.done, self._built.tools)
         used = self._turn.recall(recovery.done, whole_task=recovery.earlier)
         self._request.meter.add(used, sum(isinstance(each, AIMessage) for each in recovery.done))
 
-    async def _said_before(self) -> list[AgentEvent]:
-        """The answer of a model that had answered when its process died, where only the nodes after the model ran again."""
+    async def _answered_before(self) -> list[AgentEvent]:
+        """The answer that the model had given before its process died, where only the nodes after the model ran again."""
         state = await self._graph.aget_state(self._config)
         last = next(reversed(state.values.get("messages", ())), None)
         return self._turn.repeat(last) if isinstance(last, AIMessage) and not last.tool_calls else []

@@ -25,13 +25,13 @@ class ReasoningStream:
         self._held = ""
 
     def feed(self, text: str) -> Iterator[ModelReasoned]:
-        """Add a piece; the event of what is long enough by now."""
+        """Add a piece; return the event once the text is long enough."""
         self._held = (self._held + text)[: self._left]
         if len(self._held) >= min(LONGEST_PIECE, self._left):
             yield from self.flush()
 
     def flush(self) -> Iterator[ModelReasoned]:
-        """The event of what is held."""
+        """The event of the buffered text."""
         text, self._held = self._held, ""
         self._left -= len(text)
         if text.strip():

@@ -20,7 +20,7 @@ _RESUME = "__resume__"
 
 
 class ResumePoint(Enum):
-    """Where a recovered turn goes on."""
+    """Where a recovered turn continues."""
 
     MESSAGE = auto()
     """With the user's message: no checkpoint holds it yet."""
@@ -37,7 +37,7 @@ class RecoveredTurn:
     """The point at which a recovered turn resumes.
 
     Attributes:
-        point: Where it goes on.
+        point: Where it continues.
         done: Messages that the model and the tools added in the process that died, as far as checkpoints hold them; for
             a turn that answers a question, since the message that its task began with.
         earlier: Whether `done` includes what earlier turns of the task did.
@@ -51,7 +51,7 @@ class RecoveredTurn:
 def recovery_of(
     state: StateSnapshot, turn_id: str, *, answers: bool, had: Sequence[Any] = (), answer: Any = None
 ) -> RecoveredTurn:
-    """Where a turn goes on.
+    """Where a turn continues.
 
     Args:
         state: The conversation's last checkpoint.
@@ -92,7 +92,7 @@ def stored_answer(done: Sequence[BaseMessage]) -> AIMessage | None:
 
 
 def _point(state: StateSnapshot) -> ResumePoint:
-    """Where a graph that has the message goes on.
+    """Where a graph that has the message continues.
 
     `state.next` leaves out the steps whose results are stored, and is empty where the process died between the last of
     them and the checkpoint that follows; `state.tasks` is empty at the end of the graph only.

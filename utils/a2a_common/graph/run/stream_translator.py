@@ -49,7 +49,7 @@ class StreamTranslator:
     Args:
         agent: Name of the agent.
         used: What earlier turns of the task used.
-        agents: Nodes of an own graph that are agents themselves. Their updates repeat what was seen inside them.
+        agents: Nodes of an own graph that are agents themselves. Their updates repeat events from inside them.
         tools: Names of the agent's tools.
         reasoning: Whether the model's reasoning is shown.
         form: Name of the form that answers fill; empty where they fill none.
@@ -96,7 +96,7 @@ class StreamTranslator:
             ):
                 shown = self._text.feed(message_text(message))
                 yield from self._reasoning.feed(reasoning_of(message) + shown.thoughts)
-                yield from self._say(shown, _origin(message))
+                yield from self._add_text(shown, _origin(message))
         elif mode == "updates":
             for node, update in part.items():
                 yield from self._update(node, update)
@@ -127,7 +127,7 @@ class StreamTranslator:
         return True
 
     def ask(self, interrupts: Sequence[Any]) -> None:
-        """Ask the first of the open questions: the others come after its answer."""
+        """Ask the first of the open questions: the others follow after its answer."""
         if interrupts:
             self._end.ask(interrupts, self._agent)
 
@@ -156,22 +156,22 @@ class StreamTranslator:
 
     def repeat(self, answer: AIMessage, filled: Any = None) -> list[AgentEvent]:
         """The events of an answer that was counted already, and of the schema that it filled."""
-        events = list(self._say(Shown(message_text(answer)), _origin(answer)))
+        events = list(self._add_text(Shown(message_text(answer)), _origin(answer)))
         return events if filled is None else [*events, *self._filled(filled)]
 
     @property
-    def said(self) -> bool:
+    def has_text(self) -> bool:
         """Whether the answer has text so far."""
-        return self._text.said
+        return self._text.has_text
 
     @property
     def taken_back(self) -> bool:
-        """Whether what was said last was taken back, and nothing said in its place."""
+        """Whether the last text was retracted and not replaced."""
         return self._text.taken_back
 
     @property
     def size(self) -> int | None:
-        """About how many tokens the conversation takes by now; `None` while no answer has said so."""
+        """Approximate tokens of the conversation by now; `None` until a response reports usage."""
         return self._usage.size
 
     @property
@@ -183,16 +183,16 @@ class StreamTranslator:
         """The last events of the turn; the very last one ends it."""
         if self._usage.by_agent:
             yield UsageReported(dict(self._usage.by_agent))
-        if self.said and self._end.repeats(self._text.text):
+        if self.has_text and self._end.shows_held_back(self._text.text):
             yield TextRestarted()
             yield TextDelta(self._text.text)
-        yield self._end.event(said=self.said)
+        yield self._end.event(has_text=self.has_text)
 
-    def _say(self, shown: Shown, origin: str = "") -> Iterator[AgentEvent]:
-        """Say something; beside failed calls it waits for the end of the turn, since it may say no more than that does."""
+    def _add_text(self, shown: Shown, origin: str = "") -> Iterator[AgentEvent]:
+        """Add text; after failed calls it is held back until the end of the turn, since it may only repeat their errors."""
         if shown.text:
             yield from self._reasoning.flush()
-        yield from self._text.say(shown, origin, told=not self._end.calls.failed)
+        yield from self._text.add(shown, origin, emit=not self._end.calls.failed)
 
     def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
         if node == "__interrupt__":
@@ -206,7 +206,7 @@ class StreamTranslator:
             self._usage.measure(message)
             if isinstance(message, AIMessage):
                 if message is messages[-1]:
-                    yield from self._said(message)
+                    yield from self._close_reply(message)
                 self._model_answered(message)
             elif isinstance(message, ToolMessage):
                 self._end.calls.take(message)
@@ -217,18 +217,20 @@ class StreamTranslator:
         """An answer that fills the agent's `answer_schema`: data for programs, and text from it if the model wrote none."""
         plain = plain_form(value)
         yield ArtifactAdded([DataPart(plain)], name=self._form, id=ANSWER_ARTIFACT)
-        if not self.said:
-            yield from self._say(Shown(f"```json\n{json.dumps(plain, indent=2, ensure_ascii=False)}\n```"))
+        if not self.has_text:
+            yield from self._add_text(
+                Shown(f"```json\n{json.dumps(plain, indent=2, ensure_ascii=False)}\n```")
+            )
 
-    def _said(self, message: AIMessage) -> Iterator[AgentEvent]:
-        """What was held back of an answer, now that it was read."""
+    def _close_reply(self, message: AIMessage) -> Iterator[AgentEvent]:
+        """The rest of an answer that was held back until it was read."""
         yield from self._reasoning.flush()
-        yield from self._say(self._text.close(message_text(message)), _origin(message))
+        yield from self._add_text(self._text.close(message_text(message)), _origin(message))
 
     def _model_answered(self, message: AIMessage) -> None:
         self._usage.count(message)
         self._end.partial = PARTIAL.of(message) or self._end.partial
-        # of the agents of an own graph, the answer of the last one is the graph's
+        # with several agents in an own graph, the answer of the last one is the graph's
         self._text.ends(calls=bool(message.tool_calls), last=not self._agents)
 
 

@@ -1,4 +1,4 @@
-"""How a turn ends: with a question, as its calls ended, or with what it said and added."""
+"""How a turn ends: with a question, as its calls ended, or with its text and artifacts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class TurnEnd:
 
     Attributes:
         calls: The tool calls that have ended.
-        question: What the user is asked.
+        question: The question to the user.
         partial: Why the answer is only a part.
-        added: Whether the agent itself added an artifact, which is an answer without a word.
+        added: Whether the agent itself added an artifact, which is an answer without text.
     """
 
     calls: EndedCalls = field(default_factory=EndedCalls)
@@ -29,21 +29,21 @@ class TurnEnd:
     added: bool = False
 
     def ask(self, interrupts: Sequence[Any], agent: str) -> None:
-        """Ask the user what the first of the interrupts asks: the others come after its answer."""
+        """Ask the user the question of the first interrupt: the others follow after its answer."""
         asked = Question.of(interrupts[0].value)
         parts = [part_kept(part) for part in asked.parts]
         self.question = InputRequired(asked.text, asked.origin or agent, asked.form, asked.auth, parts)
 
-    def repeats(self, text: str) -> bool:
-        """Whether an answer that was held back, since the turn's calls failed, says more than their sentences: it is told then."""
-        return self.question is None and self.calls.failed and self.calls.says_more(text)
+    def shows_held_back(self, text: str) -> bool:
+        """Whether the text that was held back because calls failed is shown: only if it says more than their errors."""
+        return self.question is None and self.calls.failed and self.calls.adds_information(text)
 
-    def event(self, *, said: bool) -> InputRequired | Failed | Completed:
-        """The last event of the turn; `said` tells whether it has an answer in words."""
+    def event(self, *, has_text: bool) -> InputRequired | Failed | Completed:
+        """The last event of the turn; `has_text` is whether it has an answer in text."""
         if self.question is not None:
             return self.question
         if (failure := self.calls.failure) is not None:
             return failure
-        if not said and not self.added:
+        if not has_text and not self.added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self.partial)

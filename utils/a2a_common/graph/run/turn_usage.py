@@ -19,7 +19,7 @@ class TurnUsage:
 
     Attributes:
         by_agent: The tokens.
-        size: About how many tokens the conversation takes by now; `None` while no answer has said so.
+        size: Approximate tokens of the conversation by now; `None` until a response reports usage.
     """
 
     def __init__(self, agent: str, used: Mapping[str, Usage]) -> None:
@@ -38,12 +38,12 @@ class TurnUsage:
             self.add(UsageReported({self._agent: usage_of(answer)}))
 
     def add(self, reported: UsageReported) -> None:
-        """Add what was reported, as of a sub-agent."""
+        """Add reported usage, as of a sub-agent."""
         for agent, usage in reported.by_agent.items():
             self.by_agent[agent] = self.by_agent.get(agent, Usage()) + usage
 
     def forget_own(self) -> None:
-        """Leave out what the agent itself used, which is counted once more."""
+        """Leave out the agent's own usage, which is counted again."""
         self.by_agent.pop(self._agent, None)
 
     def measure(self, message: BaseMessage) -> None:

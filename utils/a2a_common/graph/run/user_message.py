@@ -1,6 +1,6 @@
-"""A user's message on its way to the model: words, text files, JSON, and the files that the model takes.
+"""A user's message as the model gets it: text, text files, JSON, and the files that the model accepts.
 
-Only `with_files` does anything but compute: it fetches files that stand at an address.
+Only `with_files` does I/O: it fetches files that are given by address.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class Sent(NamedTuple):
     """A request with its files, and the notes for the user about files that the model cannot read."""
 
     request: AgentRequest
-    told: tuple[StatusText, ...] = ()
+    notes: tuple[StatusText, ...] = ()
 
 
 async def with_files(request: AgentRequest, takes: Container[str], settings: FileSettings) -> Sent:
-    """The request with the content of the pictures and documents that stand at an address.
+    """The request with the content of the pictures and documents that are given by address.
 
     Args:
-        request: What came.
+        request: The request as received.
         takes: Media types of the files that the model takes; no other ones are fetched.
         settings: From where, and how long it may take.
     """
     if request.recovered:
-        return Sent(request)  # the conversation holds the message since before
-    parts, told, left = list[ContentPart](), list[StatusText](), MOST_FILES
+        return Sent(request)  # the conversation has the message already
+    parts, notes, left = list[ContentPart](), list[StatusText](), MOST_FILES
     for part in request.parts:
         kept, why = part, ""
         if isinstance(part, FileUrl) and part.media_type in takes:
@@ -58,13 +58,13 @@ async def with_files(request: AgentRequest, takes: Container[str], settings: Fil
             why = f"The model takes no {kept.media_type}."
         if why and isinstance(kept, FileBytes | FileUrl):
             name = safe_file_name(kept.name) or "without a name"
-            told.append(StatusText(f'The model does not see the content of the file "{name}". {why}'))
+            notes.append(StatusText(f'The model does not see the content of the file "{name}". {why}'))
         parts.append(kept)
-    return Sent(replace(request, parts=tuple(parts)), tuple(told))
+    return Sent(replace(request, parts=tuple(parts)), tuple(notes))
 
 
 def user_content(request: AgentRequest, takes: Container[str]) -> Content:
-    """The user's words, what came along, each under a line that names it, and then pictures and documents that the model takes.
+    """The user's text, the attachments, each under a line that names it, and then pictures and documents that the model accepts.
 
     A file by address is named with its address and is not fetched. Other bytes than text are not shown: a tool
     reads them in `runtime.context.files`.
@@ -83,12 +83,12 @@ def user_content(request: AgentRequest, takes: Container[str]) -> Content:
 
 
 def answer_text(request: AgentRequest) -> str:
-    """The same of an answer to a question, without the JSON objects and data with metadata: these are passed on as data."""
+    """The text of an answer to a question, without JSON objects and data with metadata, which are passed on as data."""
     return _joined(request, [part for part in request.parts if not _is_passed_on(part)])
 
 
 def answer_data(request: AgentRequest) -> list[DataPart]:
-    """The data of an answer that is passed on as data, as it was sent, without what a delegation tells besides."""
+    """The data of an answer that is passed on as data, as it was sent, without the delegation context."""
     parts = [part for part in request.parts if isinstance(part, DataPart) and _is_passed_on(part)]
     if not parts:
         parts = [DataPart(dict(value)) for value in request.data]
@@ -100,11 +100,11 @@ def _is_passed_on(part: ContentPart) -> bool:
 
 
 def _joined(request: AgentRequest, parts: Sequence[ContentPart], takes: Container[str] = ()) -> str:
-    told = [text for part in parts for text in _told(part, takes)]
-    return "\n\n".join([*([request.text] if request.text.strip() or not told else []), *told])
+    texts = [text for part in parts for text in _as_text(part, takes)]
+    return "\n\n".join([*([request.text] if request.text.strip() or not texts else []), *texts])
 
 
-def _told(part: ContentPart, takes: Container[str]) -> Iterator[str]:
+def _as_text(part: ContentPart, takes: Container[str]) -> Iterator[str]:
     match part:
         case FileBytes():
             head = f'The file "{safe_file_name(part.name)}" ({part.media_type}, {len(part.content):,} bytes)'
@@ -126,7 +126,7 @@ def _told(part: ContentPart, takes: Container[str]) -> Iterator[str]:
 
 
 def _decoded(file: FileBytes) -> str | None:
-    """The content of a text file; `None` for what is no text."""
+    """The content of a text file; `None` if it is not text."""
     if not (file.media_type.startswith("text/") or file.media_type in _TEXTS):
         return None
     try:

@@ -43,7 +43,7 @@ _RESERVED = frozenset({"config", "callbacks", "run_manager", "model_config"})
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """What the signature of a function says.
+    """What the signature of a function defines.
 
     Attributes:
         schema: Its arguments but those that the graph fills, as a model sees them.
@@ -61,7 +61,7 @@ of what a tool costs, and each agent, and each graph that is built again, needs 
 
 @dataclass(frozen=True)
 class AgentTool:
-    """A function and how it is offered to a model. It can still be called as the function that it was.
+    """A function and how it is offered to a model. It can still be called as a plain function.
 
     Attributes:
         function: What runs: plain functions in a thread, so that they do not block the agent.
@@ -140,11 +140,11 @@ class AgentTool:
         for parameter in inspect.signature(self.function).parameters.values():
             if parameter.kind not in _NAMED:
                 shown = parameter.replace(annotation=parameter.empty, default=parameter.empty)
-                told = f"The argument {shown} of the tool {self.name} cannot be given by name, as models give all"
-                raise TypeError(f"{told}. Name each argument, without * and /.")
+                problem = f"The argument {shown} of the tool {self.name} cannot be given by name, as models give all"
+                raise TypeError(f"{problem}. Name each argument, without * and /.")
             if parameter.name in _RESERVED or parameter.name.startswith("_"):
-                told = f"The argument {parameter.name} of the tool {self.name} has a name that LangChain or pydantic uses itself"
-                raise TypeError(f"{told}. Give it another name.")
+                problem = f"The argument {parameter.name} of the tool {self.name} has a name that LangChain or pydantic uses itself"
+                raise TypeError(f"{problem}. Give it another name.")
             if parameter.annotation is parameter.empty:
                 raise TypeError(f"The argument {parameter.name} of the tool {self.name} needs a type.")
 
@@ -155,10 +155,10 @@ class AgentTool:
         try:
             hints = get_type_hints(self.function)
         except NameError as error:
-            told = (
+            problem = (
                 f"The tool {self.name} needs {error.name} imported where it runs, not for type checkers only."
             )
-            raise TypeError(told) from error
+            raise TypeError(problem) from error
         return [name for name, hint in hints.items() if (get_origin(hint) or hint) is ToolRuntime]
 
     def _runner(self, injected: Sequence[str]) -> Callable[..., Any]:
@@ -202,9 +202,9 @@ class AgentTool:
 
     @property
     def _marks(self) -> dict[str, bool]:
-        """What its `metadata` says of a call that runs again."""
-        said = {READ_ONLY: self.read_only, CHANGES: bool(self.approval)}
-        return {mark: True for mark, holds in said.items() if holds}
+        """What its `metadata` records about repeated calls."""
+        marks = {READ_ONLY: self.read_only, CHANGES: bool(self.approval)}
+        return {mark: True for mark, holds in marks.items() if holds}
 
 
 @overload
@@ -241,8 +241,8 @@ def agent_tool(
         kind: What a row of its result is, plural: "incidents"; from the name when empty.
         approval: What the user is asked to approve before each call, as in "delete a ticket". The question
             shows all arguments. Empty for a tool that changes nothing.
-        read_only: Whether it changes nothing. A call that was cut off by a restart of the agent then runs again; of
-            another tool the model is told that the outcome is unknown.
+        read_only: Whether it changes nothing. A call that was cut off by a restart of the agent then runs again; for
+            any other tool the model gets the result that the outcome is unknown.
 
     Raises:
         TypeError: It is declared read-only and asks for approval of a change.
@@ -268,8 +268,8 @@ def declared_tools(agent: object) -> Sequence[AgentTool]:
     for cls in reversed(type(agent).__mro__):
         names |= {name: None for name, value in vars(cls).items() if isinstance(value, AgentTool)}
     if hidden := names.keys() & vars(agent).keys():
-        told = f"{type(agent).__name__}.{min(hidden)} is a tool, but `{min(hidden)}` is an attribute that the agent"
-        raise TypeError(f"{told} sets on itself. Give the tool another name.")
+        problem = f"{type(agent).__name__}.{min(hidden)} is a tool, but `{min(hidden)}` is an attribute that the agent"
+        raise TypeError(f"{problem} sets on itself. Give the tool another name.")
     found = (getattr(agent, name) for name in names)
     return [tool for tool in found if isinstance(tool, AgentTool)]
 

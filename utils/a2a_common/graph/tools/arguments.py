@@ -19,8 +19,8 @@ _LONGEST_REASON = 200
 class ArgumentCheck:
     """Watches one call of a tool for an error of validation.
 
-    The graph turns such an error into text of its own, which holds every argument, and no longer tells what
-    it was. The tool of `watched` notes it.
+    The graph turns such an error into text of its own, which holds every argument and hides the type of the
+    error. The tool of `watched` records it.
 
     Attributes:
         error: What went wrong: `ArgumentsRefused`, or an error of validation inside the tool; `None` before.
@@ -33,7 +33,7 @@ class ArgumentCheck:
     @property
     def watched(self) -> BaseTool:
         """The tool, to be called in its place."""
-        if self._tool.handle_validation_error:  # it has an answer of its own
+        if self._tool.handle_validation_error:  # that tool answers by itself
             return self._tool
         return self._tool.model_copy(update={"handle_validation_error": self._note})
 
@@ -45,18 +45,18 @@ class ArgumentCheck:
         elif own and error.title == _title(schema):
             self.error = ArgumentsRefused(refusal(self._tool.name, error))
             return str(self.error)
-        else:  # its own text quotes the value, which is for no log
-            told = TypeError(f"{error.error_count()} invalid values for {error.title}")
-            self.error = told.with_traceback(error.__traceback__)
+        else:  # its text quotes the value, which must not be logged
+            hidden = TypeError(f"{error.error_count()} invalid values for {error.title}")
+            self.error = hidden.with_traceback(error.__traceback__)
         raise error
 
 
 def refusal(tool: str, error: ValidationError) -> str:
-    """Why a tool was not run: each argument with what is allowed, never with its whole value."""
+    """Why a tool was not run: each argument with what is allowed, never with its full value."""
     reasons = [_reason(each) for each in error.errors(include_url=False)]
     more = len(reasons) - _MOST_REASONS
-    told = "; ".join(reasons[:_MOST_REASONS]) + (f"; and {more} more" if more > 0 else "")
-    return f"The tool {tool} was not run: {told}."
+    listed = "; ".join(reasons[:_MOST_REASONS]) + (f"; and {more} more" if more > 0 else "")
+    return f"The tool {tool} was not run: {listed}."
 
 
 def _reason(detail: Any) -> str:
@@ -69,8 +69,8 @@ def _reason(detail: Any) -> str:
         case "missing":
             return f"{name} is missing"
         case _:
-            said = str(detail["msg"]).removeprefix("Value error, ")
-            return f"{name}: {said[:_LONGEST_REASON].rstrip('.')}"
+            reason = str(detail["msg"]).removeprefix("Value error, ")
+            return f"{name}: {reason[:_LONGEST_REASON].rstrip('.')}"
 
 
 def _title(schema: Any) -> str:

@@ -59,7 +59,7 @@ NOT_USABLE = "What the tool {tool} returned cannot be used: whether it had its e
 NO_REASON = "The tool {tool} failed and gave no reason."
 
 LONGEST_SENTENCE = 2_000
-"""Characters of what an error of a tool says: a sentence for people, not a result."""
+"""Characters of a tool's error message: a sentence for people, not a result."""
 
 _DIGEST_LENGTH = 160
 
@@ -71,7 +71,7 @@ class ToolBoundary(AgentMiddleware):
     """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`.
 
     In a recovered turn, a call that ended in the process that died is answered from the record, without events of
-    the call: they were reported then, or nobody was left to read them.
+    the call: they were reported at that time, or there was no reader left.
 
     Args:
         timeout: Seconds that a call may take; delegations have a deadline of their own.
@@ -137,9 +137,9 @@ class ToolBoundary(AgentMiddleware):
                     result = _problem_message(error, call_id, name)
                 result = await _recorded(_of_the_call(result, request), events, recorder, request)
                 seen.status = _status(result, call_id)
-                said = _message_of(result, call_id)
-                cut = said is not None and full_output_of(said) is not None
-                shown = shown_result(message_text(said)) if said is not None else None
+                message = _message_of(result, call_id)
+                cut = message is not None and full_output_of(message) is not None
+                shown = shown_result(message_text(message)) if message is not None else None
             finally:
                 seconds = time.monotonic() - started
                 write(ToolFinished(call_id, name, seen.status, seconds, truncated=cut, result=shown))
@@ -196,7 +196,7 @@ async def _recorded(
 
 
 def _unusable(error: Exception, request: ToolCallRequest) -> ToolMessage:
-    """The answer of a tool whose result is of no use. What it did is done, so it is not to be called again for that."""
+    """The answer of a tool whose result cannot be used. Its effect has happened, so it must not be called again for that."""
     call_id, name = str(request.tool_call["id"]), request.tool_call["name"]
     crashed = _problem_message(error, call_id, name)
     if not _may_have_an_effect(request):
@@ -207,8 +207,8 @@ def _unusable(error: Exception, request: ToolCallRequest) -> ToolMessage:
 def may_have_an_effect(tool: BaseTool) -> bool:
     """Whether a call of a tool may itself change something, from its beginning.
 
-    What another agent does is that agent's to tell. A tool that keeps a repeated call from a second effect knows when it
-    has one, and notes that itself: `note_effect`.
+    A delegation does not: the other agent reports its own effects. A tool that prevents a second effect of a repeated call knows
+    when it has one, and notes that itself with `note_effect`.
     """
     return not ((tool.metadata or {}).get(DELEGATION) or may_repeat(tool.metadata))
 
@@ -247,8 +247,8 @@ def _message_of(result: ToolMessage | Command[Any], call_id: str) -> ToolMessage
 
 
 def _status(result: ToolMessage | Command[Any], call_id: str) -> ToolStatus:
-    said = _message_of(result, call_id)
-    failed = said is not None and said.status == "error"
+    message = _message_of(result, call_id)
+    failed = message is not None and message.status == "error"
     return ToolStatus.ERROR if failed else ToolStatus.OK
 
 
@@ -276,10 +276,10 @@ def _kind(cause: BaseException | None) -> str:
 
 
 def _sentence(error: PlatformError, tool: str) -> str:
-    said = of_whole_characters(error.message)
-    if not said.strip():
+    text = of_whole_characters(error.message)
+    if not text.strip():
         return NO_REASON.format(tool=tool)
-    return said if len(said) <= LONGEST_SENTENCE else said[: LONGEST_SENTENCE - 1] + "…"
+    return text if len(text) <= LONGEST_SENTENCE else text[: LONGEST_SENTENCE - 1] + "…"
 
 
 def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:

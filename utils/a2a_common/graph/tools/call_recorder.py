@@ -28,7 +28,7 @@ class CallRecorder:
     A call of a tool that may be repeated is recorded only once it has ended: without a record it is run.
 
     Args:
-        record: Where calls are recorded; `None` for a call that is found again by other means.
+        record: Where calls are recorded; `None` for a call whose outcome is found by other means.
         request: The call.
     """
 

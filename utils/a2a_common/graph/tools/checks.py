@@ -28,7 +28,7 @@ def check_tools(agent: str, tools: Sequence[BaseTool]) -> None:
     """Check all tools of an agent, those of its middleware included.
 
     Raises:
-        SettingsError: One of them cannot work; names it and says why.
+        SettingsError: One of them cannot work; the message names it and the reason.
     """
     for tool in tools:
         try:

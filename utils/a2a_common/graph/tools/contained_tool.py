@@ -1,4 +1,4 @@
-"""A tool whose call can cost no other: whatever it raises ends the call alone, and one without `async` that hangs takes no thread of others."""
+"""A tool whose call cannot affect others: anything that it raises ends this call only, and a hanging one without `async` occupies no shared thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from utils.messages.results import Result, ResultText, dump_result
 def contained(tool: BaseTool, call_id: str = "") -> BaseTool:
     """The tool, run in a thread of its own if it is not `async`; anything that it raises becomes an `Exception`.
 
-    LangChain runs a coroutine in a task of its own, and what is no coroutine in the pool of the event loop.
+    LangChain runs a coroutine in a task of its own, and any other function in the pool of the event loop.
 
     Args:
         tool: The tool.
@@ -56,13 +56,13 @@ def _contained(
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
         with foreign_code():
-            return _said(usable(await function(*args, **named)), name, call_id)
+            return _tool_message(usable(await function(*args, **named)), name, call_id)
 
     return call
 
 
-def _said(result: Any, name: str, call_id: str) -> Any:
-    """What a tool returned; LangChain would make a text of it, which says no longer what it was."""
+def _tool_message(result: Any, name: str, call_id: str) -> Any:
+    """A tool's result as its message; LangChain would convert it to text, which loses its type."""
     text = dump_result(result) if isinstance(result, Result) else result
     if not call_id or not isinstance(text, ResultText):
         return text

@@ -18,7 +18,7 @@ def publish(event: ToolEvent) -> None:
     """Publish an event of the task from inside a tool; what the tool returns is for the model.
 
     Raises:
-        EventRefused: It cannot be sent, or is not a tool's to publish, as what ends a turn; says what to write.
+        EventRefused: It cannot be sent, or a tool may not publish it, such as one that ends a turn; the message says what to write instead.
         RuntimeError: No tool of an agent is running.
     """
     from langgraph.config import get_stream_writer

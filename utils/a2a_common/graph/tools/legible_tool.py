@@ -1,4 +1,4 @@
-"""A tool whose description and arguments hold whole characters alone: half a one, as from the environment or the name of a file, cannot be sent to any model."""
+"""A tool without lone surrogates in its description and arguments: text with them, as from the environment or a file name, cannot be sent to a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from utils.messages.characters import of_whole_characters, whole_characters
 
 
 def legible(tool: BaseTool) -> BaseTool:
-    """The tool, or a copy in which each half of a character is replaced by U+FFFD. Arguments within arguments stay as they are."""
+    """The tool, or a copy in which each lone surrogate is replaced by U+FFFD. Arguments within arguments stay as they are."""
     described, schema = whole_characters(tool.description), _legible_schema(tool.args_schema)
     if described is tool.description and schema is tool.args_schema:
         return tool
@@ -26,8 +26,8 @@ def _legible_schema(schema: Any) -> Any:
         return schema
     fields: dict[str, Any] = {}
     for name, field in schema.model_fields.items():
-        told = whole_characters(field.description or "")
-        if told != (field.description or ""):
+        cleaned = whole_characters(field.description or "")
+        if cleaned != (field.description or ""):
             fields[name] = (field.annotation, copy(field))
-            fields[name][1].description = told
+            fields[name][1].description = cleaned
     return create_model(schema.__name__, __base__=schema, **fields) if fields else schema

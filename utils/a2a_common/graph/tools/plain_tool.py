@@ -1,6 +1,6 @@
 """A tool whose schema costs the model as few tokens as possible, with every argument.
 
-A schema is sent with every request of an agent, so that each of its words is paid for again and again.
+A schema is sent with every request of an agent, so that each of its tokens is paid for with every request.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ one, which is much of what building an agent with many tools costs."""
 class PlainTool(StructuredTool):
     """A structured tool with a plain schema. `args_schema` still decides which arguments it accepts.
 
-    Its function may return a type of `utils.messages.results`: whoever calls it gets that as JSON.
+    Its function may return a type of `utils.messages.results`: the caller gets it as JSON.
 
     Attributes:
-        told: Names of arguments that the agent's system prompt explains, once for all its tools.
+        explained: Names of arguments that the agent's system prompt explains, once for all its tools.
     """
 
-    told: frozenset[str] = frozenset()
+    explained: frozenset[str] = frozenset()
 
     @property
     def tool_call_schema(self) -> dict[str, Any]:
         """The schema of the arguments for the model."""
         model = self.args_schema
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return plain_schema(self._sent(), self.told)
+            return plain_schema(self._sent(), self.explained)
         written = _WRITTEN.setdefault(model, {})
         if (key := (self.name, self.description)) not in written:
             written[key] = self._sent()
-        return plain_schema(written[key], self.told)
+        return plain_schema(written[key], self.explained)
 
     def _sent(self) -> dict[str, Any]:
         """What LangChain would send: the arguments without those that the graph injects."""
@@ -81,35 +81,38 @@ def _written(result: Any) -> Any:
     return dump_result(result) if isinstance(result, Result) else result
 
 
-def plain_schema(schema: Mapping[str, Any], told: Collection[str] = ()) -> dict[str, Any]:
-    """A tool's schema without what tells a model nothing. Pure.
+def plain_schema(schema: Mapping[str, Any], explained: Collection[str] = ()) -> dict[str, Any]:
+    """A tool's schema without what is of no use to a model. Pure.
 
-    An argument that may be `null` is one that may be left out. An argument of `told` loses its description, its
+    An argument that may be `null` is one that may be left out. An argument of `explained` loses its description, its
     bounds and a default that is no choice; the tool refuses a wrong value with a sentence.
     """
     properties = {
-        name: _plain(shape, whole=name not in told) for name, shape in schema.get("properties", {}).items()
+        name: _plain(shape, full=name not in explained)
+        for name, shape in schema.get("properties", {}).items()
     }
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
 
-def _tells(key: str, value: Any) -> bool:
-    """Whether a part of an argument's shape tells a model what it would not do by itself."""
+def _is_informative(key: str, value: Any) -> bool:
+    """Whether a keyword of an argument's schema says what a model would not do by itself."""
     return not (key == "minLength" and value == 1)
 
 
-def _plain(shape: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+def _plain(shape: Mapping[str, Any], *, full: bool) -> dict[str, Any]:
     kept = {
-        key: value for key, value in shape.items() if key not in {"title", "anyOf"} and _tells(key, value)
+        key: value
+        for key, value in shape.items()
+        if key not in {"title", "anyOf"} and _is_informative(key, value)
     }
     if kept.get("default", ...) is None:
         del kept["default"]
     options = [option for option in shape.get("anyOf", ()) if option.get("type") != "null"]
     if len(options) == 1:
-        kept = {**{key: value for key, value in options[0].items() if _tells(key, value)}, **kept}
+        kept = {**{key: value for key, value in options[0].items() if _is_informative(key, value)}, **kept}
     elif options:
         kept["anyOf"] = options
-    if whole:
+    if full:
         return kept
     dropped = {"description", *_BOUNDS} | (set() if "enum" in kept else {"default"})
     return {key: value for key, value in kept.items() if key not in dropped}

@@ -39,7 +39,7 @@ def shaped(value: Any, kind: str) -> Result | str:
         kind: What a row is, plural.
 
     Raises:
-        TypeError: It is nothing that can be written as JSON.
+        TypeError: It cannot be written as JSON.
     """
     value = of_whole_characters(value)
     match value:

@@ -25,9 +25,9 @@ CSV = "text/csv"
 
 
 class RowFiles(AgentMiddleware[Any, Any]):
-    """Publishes each list of rows as an artifact of the task, whole: what the model is shown of it may be shortened.
+    """Publishes each list of rows as a complete artifact of the task: the model's view of it may be shortened.
 
-    The words of the user decide it, also where another agent delegated a part of the request.
+    The user's text decides whether, also where another agent delegated a part of the request.
     """
 
     async def awrap_tool_call(
@@ -47,8 +47,8 @@ class RowFiles(AgentMiddleware[Any, Any]):
 
 
 def _wants_csv(asked: AgentRequest) -> bool:
-    said = asked.delegation.original_request if asked.delegation is not None else ""
-    return wants_csv(asked.text) or wants_csv(said)
+    original = asked.delegation.original_request if asked.delegation is not None else ""
+    return wants_csv(asked.text) or wants_csv(original)
 
 
 def _name(kind: str) -> str:

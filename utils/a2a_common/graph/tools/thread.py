@@ -1,7 +1,7 @@
 """Runs a tool without `async` in a thread of its own.
 
 A thread cannot be stopped: a call that hangs keeps it until it returns, if ever. In a pool, calls that hang would in time leave no thread for any
-other, and at its end the process would wait for them. A thread of its own costs nobody else anything, and ends with the process.
+other, and the process would wait for them at its end. A daemon thread per call affects no other call, and ends with the process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _left: set[threading.Thread] = set()
 async def in_own_thread(tool: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
     """Call a function in a new thread, in a copy of this context; return or raise its outcome.
 
-    Where the wait is canceled, as after the time that a tool may take, the thread goes on, and what it returns is dropped.
+    If the wait is canceled, as after a tool's time-out, the thread continues, and its result is dropped.
 
     Raises:
         ToolTimeout: Too many abandoned calls are still running.
@@ -59,21 +59,21 @@ def _work(work: Callable[[], T], loop: asyncio.AbstractEventLoop, ended: asyncio
     failure: BaseException | None = None
     try:
         result = work()
-    except StopIteration as error:  # no future takes one
+    except StopIteration as error:  # a future does not accept it
         failure = RuntimeError("The tool raised StopIteration.")
         failure.__cause__ = error
     except BaseException as error:  # noqa: BLE001 - it is raised where the call is waited for
         failure = error
     try:
-        loop.call_soon_threadsafe(_tell, ended, result, failure, threading.current_thread())
-    except RuntimeError:  # the loop is closed: nobody waits any more
+        loop.call_soon_threadsafe(_set_outcome, ended, result, failure, threading.current_thread())
+    except RuntimeError:  # the loop is closed: nothing waits for the result
         _left.discard(threading.current_thread())
 
 
-def _tell(
+def _set_outcome(
     ended: asyncio.Future[T], result: T, failure: BaseException | None, thread: threading.Thread
 ) -> None:
-    thread.join()  # it has nothing left to do
+    thread.join()  # returns at once: the call was its last step
     _left.discard(thread)
     if ended.done():
         return

@@ -43,8 +43,8 @@ async def adopt(
         person: Issuer and subject of the person who gets them, with a space between.
         tenant: The tenant that they are in, and stay in; empty outside tenants.
         dry: Whether nothing is moved.
-        elsewhere: What the supervisor told of the conversations that its own have at this agent, under its name. What it asked
-            for somebody in a tenant is kept here outside all tenants, as long as callers are unknown.
+        elsewhere: The supervisor's list of conversations that its own conversations have at this agent. Requests that it
+            made for a user in a tenant are stored here outside all tenants, as long as callers are not authenticated.
 
     Raises:
         SettingsError: The agent runs, keeps nothing, or the keys are not those of its last start.
@@ -73,13 +73,13 @@ async def adopt(
             else:
                 await check_keys(codec, home.home, pool)
             plans = [await adopt_in_database(pool, heir, codec, dry=dry) for heir in heirs]
-    told = {
+    report = {
         "agent": agent,
         "conversations": sorted(context for plan in plans for context in plan.tasks),
         "left": sorted(context for plan in plans for context in plan.left),
         "elsewhere": asdict(plans[0].elsewhere if plans else ContextsElsewhere({}, {})),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 def heirs_at(agent: str, person: str, tenant: str, elsewhere: ContextsElsewhere | None) -> list[Heir]:

@@ -76,12 +76,12 @@ async def tend_database(agent: str, settings: DatabaseSettings, verb: Verb, own:
             version = await version_of(pool, further)
             if version.newer:
                 raise SettingsError("DATABASE_URL", NEWER.format(agent=agent))
-        told = {
+        report = {
             "agent": agent,
             "version": version.tables,
             "current": version.current,
             "bytes": await size_of(pool),
         }
-        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.write(json.dumps(report) + "\n")
     finally:
         await pool.close()

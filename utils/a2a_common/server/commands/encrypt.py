@@ -70,14 +70,14 @@ async def encrypt_stored(
                 await check_keys(codec, folder, pool)
                 await renew_database(pool, codec, tally, rewrite=rewrite)
         vectors = await asyncio.to_thread(renew_vectors, folder, codec)
-    told = {
+    report = {
         "agent": agent,
         "values": tally.total,
         "encrypted": tally.renewed,
         "vectors": vectors,
         "unreadable": tally.unreadable,
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 async def _folder(agent: str, home: HomeSettings) -> Path:
@@ -95,18 +95,18 @@ async def _in_thread(folder: Path, codec: Codec, tally: Tally) -> None:
 
 
 class _Progress:
-    """Writes how far it is: on a terminal over the same line."""
+    """Writes the progress; on a terminal in place."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self._told = 0.0
+        self._written_at = 0.0
         self._done = False
 
     def __call__(self, tally: Tally) -> None:
         done = tally.seen >= tally.total
-        if self._done or (not done and time.monotonic() - self._told < SECONDS):
+        if self._done or (not done and time.monotonic() - self._written_at < SECONDS):
             return
-        self._told, self._done = time.monotonic(), done
+        self._written_at, self._done = time.monotonic(), done
         line = f"{self._agent}: {tally.seen} of {tally.total} values, {tally.renewed} encrypted"
         sys.stderr.write(f"\r{line}{chr(10) if done else ''}" if sys.stderr.isatty() else f"{line}\n")
         sys.stderr.flush()

@@ -50,7 +50,7 @@ async def erase(
     tenant: str,
     dry: bool,
 ) -> None:
-    """Erase it and print what it was as one line of JSON; with `dry` only print it.
+    """Erase a person's data and print a report as one line of JSON; with `dry` only print it.
 
     Args:
         agent: The agent.
@@ -60,7 +60,7 @@ async def erase(
         tenant: The tenant that the person is in; empty outside tenants.
         dry: Whether nothing is erased.
 
-    Both stores are looked at: files of the time before DATABASE_URL stay in the folder, where no agent shows them.
+    Both stores are searched: files from before DATABASE_URL was set stay in the folder, where no agent shows them.
 
     Raises:
         SettingsError: The agent runs on its files, or keeps nothing.
@@ -72,22 +72,22 @@ async def erase(
     names = (
         person,
         f"{ISSUER} {person}",
-    )  # an agent behind the supervisor knows a person by the supervisor's word
+    )  # an agent behind the supervisor knows a person by the supervisor's token
     whose = DataSubject(
         [json.dumps([tenant, name], ensure_ascii=False) for name in names],
         lambda owner, context: stored_thread_id(agent.name, owner, context),
         [*_memories(tenant, person), *agent.personal(tenant, person)],
     )
     async with AsyncExitStack() as stack:
-        if folder.is_dir():  # else nothing is made: the folder may be the wrong one
+        if folder.is_dir():  # else nothing is created: the folder may be the wrong one
             await stack.enter_async_context(_alone_in(folder))
         shared = await _in_database(agent, settings, whose, dry=dry) if settings.url is not None else _NOTHING
         filed = await asyncio.to_thread(erase_in_files, folder, whose, dry=dry)
         for name in [] if dry else sorted(files_of(whose)):
             await compact(folder / name)
-    told = _told(agent.name, together([shared, filed]), names, tenant)
-    told["out_of_sight"] = len(filed.conversations) if settings.url is not None else 0
-    sys.stdout.write(json.dumps(told) + "\n")
+    report = _report(agent.name, together([shared, filed]), names, tenant)
+    report["out_of_sight"] = len(filed.conversations) if settings.url is not None else 0
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 @asynccontextmanager
@@ -124,7 +124,7 @@ def _memories(tenant: str, person: str) -> list[Personal]:
     return [Personal("memories", MEMORIES, label), Personal("", SOURCES, label)]
 
 
-def _told(agent: str, erased: Erased, names: Sequence[str], tenant: str) -> dict[str, object]:
+def _report(agent: str, erased: Erased, names: Sequence[str], tenant: str) -> dict[str, object]:
     tenants = {where for where, who in map(parts_of, erased.others) if who in names and where != tenant}
     return {
         "agent": agent,

@@ -1,4 +1,4 @@
-"""Lets no gRPC call in whose credentials prove nothing."""
+"""Refuses gRPC calls without valid credentials."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class KnownCaller(User):
     """A caller of a gRPC call as the SDK has it.
 
     Attributes:
-        principal: What the credentials prove.
+        principal: The verified caller.
     """
 
     def __init__(self, principal: Principal) -> None:

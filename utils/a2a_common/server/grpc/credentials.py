@@ -30,7 +30,7 @@ def server_credentials(settings: ServerSettings) -> grpc.ServerCredentials | Non
         if clients is not None:
             raise SettingsError(_NAMES.certificate, f"{' and '.join(_NAMES)} go together: set both.")
         return None
-    # gRPC itself only logs that the two do not belong together, and serves nobody.
+    # gRPC itself only logs that the two do not match, and then accepts no connection.
     _NAMES.load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pair)
     chain, private = (read(name, path) for name, path in zip(_NAMES, pair, strict=True))
     known = (

@@ -24,9 +24,9 @@ Streaming = Callable[[Any, ServerCallContext], AsyncGenerator[Event, None]]
 
 
 class CurrentGrpc(RefusalStatus, GrpcHandler):
-    """The SDK's servicer, with a status for turns that are refused for now, and streams that hold no event that they have passed on.
+    """The SDK's servicer, with a status for turns that are refused for now, and streams that release each event they have sent.
 
-    The SDK's streams hold their last event until the next one comes, which is a whole task where a client has just subscribed.
+    The SDK's streams hold their last event until the next one comes, which is a complete task where a client has just subscribed.
     """
 
     def __init__(self, handler: RequestHandler, builder: GrpcCallContextBuilder) -> None:

@@ -1,4 +1,4 @@
-"""Names in the metadata of each gRPC answer which of the extensions that its client requested are active."""
+"""Lists the active ones of the requested extensions in the metadata of each gRPC response."""
 
 from __future__ import annotations
 

@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 
 METADATA_BYTES = 16_384
-"""Largest metadata of a call: a token of the largest size has room, and what is larger is answered by us."""
+"""Largest metadata of a call: a token of the largest size fits, and larger metadata is answered here."""
 
 STREAMS = 256
-"""Calls at once of one connection; a client holds back what is past it. The supervisor has one connection for all it asks an agent."""
+"""Concurrent calls of one connection; a client queues further ones. The supervisor has one connection to each agent."""
 
 IDLE_MILLISECONDS = 300_000
 """Until a connection without a call is closed; clients connect again by themselves."""
 
 PING_PART = 0.75
-"""Part of the seconds that a client may take nothing for after which it is asked whether it is still there; in the rest it has to answer.
-Who reads nothing at all does not, and is gone with its calls.
+"""Fraction of the write time-out after which an idle client is pinged; it has to answer in the rest of that time.
+A client that reads nothing does not answer, and its connection is closed with its calls.
 """
 
 LONGEST_MILLISECONDS = 2**31 - 1
 
 UserOf = Callable[[Mapping[str, str]], User]
-"""Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
+"""Returns the user of a call's metadata (names in lower case); `UnauthenticatedUser()` if unknown."""
 
 
 def anonymous(_metadata: Mapping[str, str]) -> User:
-    """Nobody is known."""
+    """Treat every caller as anonymous."""
     return UnauthenticatedUser()
 
 
@@ -86,7 +86,7 @@ class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
 
 
 def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
-    """What the caller sent beside the message; of a name that comes twice, the last."""
+    """The call's metadata; for a repeated name the last value."""
     return {
         str(key).lower(): value if isinstance(value, str) else value.decode("ascii", "replace")
         for key, value in context.invocation_metadata() or ()
@@ -116,7 +116,7 @@ def _options(max_body_bytes: int, handshake_seconds: float, write_seconds: float
 def _interceptors(
     card: AgentCard, authenticator: Authenticator | None, write_seconds: float
 ) -> list[grpc.aio.ServerInterceptor]:
-    """What stands around every call, from the outside in."""
+    """The interceptors of every call, from the outside in."""
     from utils.a2a_common.server.grpc.extensions import ExtensionsInterceptor
     from utils.a2a_common.server.grpc.stalled import StalledStreams
 
@@ -153,13 +153,13 @@ async def start_grpc(
         handler: Answers the calls.
         host: Address to listen on.
         port: Port, or 0 for a free one.
-        card: Names the extensions that are offered, and those that a caller must declare.
+        card: Lists the supported extensions, and those that a caller must declare.
         max_body_bytes: Largest message that is received.
-        user_of: Tells the caller from a call's metadata.
-        authenticator: Lets in only callers that it knows; everybody when omitted.
+        user_of: Identifies the caller by a call's metadata.
+        authenticator: Admits only callers that it knows; everyone when omitted.
         credentials: The certificate; without TLS when omitted.
-        handshake_seconds: Longest time until a connection has said that it speaks gRPC.
-        write_seconds: Longest time in which a client takes nothing: of a stream, which ends then, or at all, which ends its connection.
+        handshake_seconds: Longest time until a connection has sent the HTTP/2 preface.
+        write_seconds: Longest time in which a client reads nothing: of a stream, which ends then, or at all, which ends its connection.
         max_calls: Calls at once, open streams included; past it RESOURCE_EXHAUSTED. No limit for 0.
 
     Returns:

@@ -1,8 +1,8 @@
-"""Ends a stream over gRPC whose client takes nothing of it, and bounds what waits for one connection.
+"""Ends a gRPC stream whose client reads nothing of it, and bounds the messages that wait for one connection.
 
-Of what the client of a stream has not asked for, one message waits here; but it may be a whole task, and a connection may have
-hundreds of streams. gRPC holds the message of an ended stream until the client takes it or disconnects. Without an end the stream
-would also hold its place among the calls of its caller and of the server for ever. A connection that takes nothing at all is ended
+For each stream, one message that its client has not requested waits here; but it may be a complete task, and a connection may have
+hundreds of streams. gRPC holds the message of an ended stream until the client takes it or disconnects. Otherwise the stream
+would also count forever against the limits of calls of its caller and of the server. A connection that reads nothing at all is ended
 by its pings (`server.py`).
 """
 
@@ -18,7 +18,7 @@ import grpc
 import grpc.aio
 import structlog
 
-from utils.a2a_common.server.http.connections import WRITE_STALLED, SeldomTold
+from utils.a2a_common.server.http.connections import WRITE_STALLED, RefusalCounter
 
 log = structlog.get_logger(__name__)
 
@@ -28,16 +28,16 @@ LEAST_PER_SECOND = 65_536
 """Bytes of a message that a client takes in a second at least: a large message has more time."""
 
 MOST_UNTAKEN = 48 * 1024 * 1024
-"""Bytes that wait for one connection, of all its streams: the whole tasks that 16 clients behind a proxy take up at the same time."""
+"""Bytes that wait for one connection, over all its streams: complete tasks of 16 clients behind a proxy that subscribe at once."""
 
 TOO_MUCH = "Too much waits to be taken on this connection. Take that, and then take up the task with SubscribeToTask or read it with GetTask."
 
 _ends: set[asyncio.Task[None]] = set()
-"""Statuses of ended streams, which wait behind what their clients have not read; over with the connection."""
+"""Statuses of ended streams, which wait behind what their clients have not read, and end with the connection."""
 
 
 class StalledStreams(grpc.aio.ServerInterceptor):  # type: ignore[misc]
-    """Waits for each message of a stream until its client has taken it, or for so long.
+    """Waits for each message of a stream until its client has taken it, up to a time-out.
 
     Args:
         seconds: The longest wait for a message of no size.
@@ -45,7 +45,7 @@ class StalledStreams(grpc.aio.ServerInterceptor):  # type: ignore[misc]
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._told = SeldomTold()
+        self._refusals = RefusalCounter()
         self._untaken: Counter[str] = Counter()
         """Bytes by connection."""
 
@@ -71,7 +71,7 @@ class StalledStreams(grpc.aio.ServerInterceptor):  # type: ignore[misc]
                     del event
             if not why:
                 return
-            if self._told.count(WRITE_STALLED):
+            if self._refusals.count(WRITE_STALLED):
                 log.warning("connection.cut_off", code=WRITE_STALLED, seconds=self._seconds, bytes=unsent)
             await _end(context, why)
 
@@ -104,12 +104,12 @@ class StalledStreams(grpc.aio.ServerInterceptor):  # type: ignore[misc]
 
 
 async def _end(context: grpc.aio.ServicerContext, why: str) -> None:
-    """End a call with a status, which is not waited for: it comes behind what the client has not read."""
+    """End a call with a status without waiting for it: it is queued behind data that the client has not read."""
 
-    async def told() -> None:
+    async def send_status() -> None:
         await context.abort(grpc.StatusCode.UNAVAILABLE, why)
 
-    end = asyncio.create_task(told())
+    end = asyncio.create_task(send_status())
     _ends.add(end)
     end.add_done_callback(_over)
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Names in each answer which of the extensions that its client requested are active."""
+"""Lists the active ones of the requested extensions in each response."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from utils.a2a_common.server.http.answers import local_path, refusal
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 PROBES = frozenset({"/healthz", "/readyz"})
-"""Open to any `Host`: an orchestrator asks by address."""
+"""Allowed with any `Host`: an orchestrator calls them by address."""
 
 METRICS = "/metrics"
 """Open to any address as `Host`, since scrapers ask by address. Rebinding needs a name: names are checked."""

@@ -49,7 +49,7 @@ def note_rpc_id(scope: Scope, body: Any) -> None:
     """Keep the id of a JSON-RPC request, for a refusal of it, even if that replaces an earlier answer.
 
     Args:
-        scope: The request's. What stands around the caller sees the note where the server gave the scope a `state`, as uvicorn does.
+        scope: The request's. Outer middleware sees the note if the server gave the scope a `state`, as uvicorn does.
         body: The request as it was parsed.
     """
     rpc_id = body.get("id") if isinstance(body, dict) else None

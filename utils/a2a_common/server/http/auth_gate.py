@@ -42,7 +42,7 @@ class Known(BaseUser):
     """A caller as Starlette has it.
 
     Attributes:
-        principal: What the credentials prove.
+        principal: The verified caller.
     """
 
     def __init__(self, principal: Principal) -> None:
@@ -63,10 +63,10 @@ class AuthGate:
     """Answers 401 to a caller without valid credentials, 403 to one who may not use this agent, 503 if credentials cannot be checked.
 
     Args:
-        app: What is guarded.
-        authenticator: Knows the callers.
+        app: The guarded application.
+        authenticator: Identifies the callers.
         url: Where the agent is reached.
-        page: Whether a path belongs to the page for browsers, whose files hold nothing of anybody; to no page when omitted.
+        page: Whether a path belongs to the page for browsers, whose files contain no user data; no path does when omitted.
     """
 
     def __init__(

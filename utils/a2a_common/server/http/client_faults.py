@@ -1,7 +1,7 @@
 """Keeps tracebacks out of the log that the SDK writes for malformed parameters of a client.
 
-It logs a warning of each such request besides, with the code and the words of the answer. An error with a traceback is
-for a fault of ours; anybody who reaches the port could fill the log with them.
+It also logs a warning for each such request, with the code and the message of the response. An error with a traceback is
+for a fault of the agent; anyone who reaches the port could fill the log with them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DISPATCHER = "a2a.server.routes.jsonrpc_dispatcher"
 
 
 def leave_out_client_faults() -> None:
-    """Begin; a second call changes nothing."""
+    """Install the filter; a second call has no effect."""
     logging.getLogger(DISPATCHER).addFilter(_is_ours)
 
 

@@ -32,7 +32,7 @@ TOO_MANY = "Too many connections. Send the same request again in a moment."
 RETRY_SECONDS = 5
 
 WRITE_STALLED = "write_stalled"
-"""Why a connection is cut off whose client reads nothing."""
+"""Code of a connection that is cut off because its client reads nothing."""
 
 SPARE = 64
 """Connections past the limit that are answered. For any more, the one that has been idle longest is closed, so that the health
@@ -50,10 +50,10 @@ class Bounds:
     """The limits of a server's connections.
 
     Attributes:
-        header_seconds: Longest time until the headers of a request are there.
-        body_seconds: Longest time from there until its body is.
-        write_seconds: Longest time in which a client takes nothing of what is there for it.
-        connections: Connections at once; 0 for no limit.
+        header_seconds: Longest time until the headers of a request are complete.
+        body_seconds: Longest time from then until its body is complete.
+        write_seconds: Longest time in which a client reads nothing of what waits for it.
+        connections: Concurrent connections; 0 for no limit.
         per_address: Those of one address; 0 for no limit.
     """
 
@@ -64,14 +64,14 @@ class Bounds:
     per_address: int = 0
 
 
-class SeldomTold:
-    """Counts each of thousands, which are logged once a second."""
+class RefusalCounter:
+    """Counts refusals in the metrics, and limits their log to one entry per second and reason."""
 
     def __init__(self) -> None:
         self._at: dict[str, float] = {}
 
     def count(self, reason: str) -> bool:
-        """One more connection was refused or cut off; whether to log it."""
+        """Count a connection that was refused or cut off; return whether to log it."""
         count(catalogue.REFUSALS, reason=reason)
         now = asyncio.get_running_loop().time()
         due = now - self._at.get(reason, -1) >= 1
@@ -84,15 +84,15 @@ class BoundedConnection(H11Protocol):
     """uvicorn's protocol, which refuses connections past a limit, and closes those whose headers or bodies do not end in time,
     or whose clients read nothing of their answers.
 
-    The time of the headers runs from the first byte of a request, or from the connection, until they are whole; that of the
-    body from there until it is.
+    The time of the headers runs from the first byte of a request, or from the connection, until they are complete; that of the
+    body from then until it is complete.
     """
 
     bounds = Bounds()
     seconds = bounds.header_seconds
-    told = SeldomTold()
+    refusals = RefusalCounter()
     readers = StalledReaders(bounds.write_seconds, bool)
-    heard_at = 0.0
+    active_at = 0.0
     _headers: asyncio.TimerHandle | None = None
     _body: asyncio.TimerHandle | None = None
 
@@ -101,12 +101,12 @@ class BoundedConnection(H11Protocol):
         super().connection_made(transport)
         count(catalogue.CONNECTIONS)
         self.readers.add(transport)
-        self.heard_at = self.loop.time()
+        self.active_at = self.loop.time()
         code = self._over()
         if not code:
             self._start_headers()
             return
-        if self.told.count(code):
+        if self.refusals.count(code):
             log.warning("connection.refused", code=code, open=len(self.connections))
         limit = self.bounds.connections
         if limit and len(self.connections) > limit + SPARE and not self._make_room():
@@ -117,9 +117,9 @@ class BoundedConnection(H11Protocol):
         self._start_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come: the time of the headers runs on until they are whole, and then that of the body."""
+        """Handle received bytes: the timer of the headers runs until they are complete, then that of the body."""
         super().data_received(data)
-        self.heard_at = self.loop.time()
+        self.active_at = self.loop.time()
         reading = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
         if not reading:
             self._stop_headers()
@@ -150,14 +150,14 @@ class BoundedConnection(H11Protocol):
         others = [
             each for each in self.connections if isinstance(each, BoundedConnection) and each is not self
         ]
-        longest = min((each for each in others if each.idle), key=lambda each: each.heard_at, default=None)
+        longest = min((each for each in others if each.idle), key=lambda each: each.active_at, default=None)
         if longest is None:
             return False
         longest.transport.close()
         return True
 
     def _over(self) -> str:
-        """The limit that this connection is past; empty for none."""
+        """The limit that this connection exceeds; empty if none."""
         if 0 < self.bounds.connections < len(self.connections):
             return "connections"
         if not self.bounds.per_address or self.client is None:
@@ -222,10 +222,10 @@ def bounds_of(settings: ProtectionSettings) -> Bounds:
 
 def bounded(bounds: Bounds) -> type[BoundedConnection]:
     """The protocol with these bounds."""
-    told = SeldomTold()
+    refusals = RefusalCounter()
 
     def cut(unsent: Unsent) -> None:
-        if told.count(WRITE_STALLED):
+        if refusals.count(WRITE_STALLED):
             log.warning(
                 "connection.cut_off",
                 code=WRITE_STALLED,
@@ -234,7 +234,7 @@ def bounded(bounds: Bounds) -> type[BoundedConnection]:
             )
 
     readers = StalledReaders(bounds.write_seconds, cut)
-    own = {"bounds": bounds, "seconds": bounds.header_seconds, "told": told, "readers": readers}
+    own = {"bounds": bounds, "seconds": bounds.header_seconds, "refusals": refusals, "readers": readers}
     return type("BoundedConnection", (BoundedConnection,), own)
 
 
@@ -242,7 +242,7 @@ def connections_within(limit: int, files: int | None = None) -> int:
     """The smaller of the limit and half of the files that the process may open: each connection is a file.
 
     Args:
-        limit: The limit that is asked for; 0 for none but that.
+        limit: The configured limit; 0 for no other limit than that.
         files: How many may be open; what this process may open now when omitted.
     """
     if files is None:

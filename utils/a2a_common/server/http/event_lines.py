@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from utils.net import sse
 
 _ESCAPES = {char.encode(): ascii(char)[1:-1].replace("\\x", "\\u00").encode() for char in "\x85\u2028\u2029"}
-"""What `str.splitlines` cuts at besides the characters that JSON escapes by itself."""
+"""Characters at which `str.splitlines` splits and that JSON does not escape by itself."""
 
 
 class EventLines:
@@ -16,7 +16,7 @@ class EventLines:
 
     A server-sent event ends at a line feed or carriage return alone. The client of the A2A SDK, and each that reads lines
     with httpx, also cuts it at U+0085, U+2028 and U+2029, which stand in texts that people paste, and fails there. The
-    payload is JSON, where an escape says the same.
+    payload is JSON, where an escape is equivalent.
     """
 
     def __init__(self, app: ASGIApp) -> None:

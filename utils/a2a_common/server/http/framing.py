@@ -1,6 +1,6 @@
-"""`FramingGuard`: refuses a request that tells its length in two ways.
+"""`FramingGuard`: refuses a request that declares its length in two ways.
 
-A proxy that goes by `Content-Length` takes what the server takes for a part of the body for the next request, of whomever it sends
+A proxy that uses `Content-Length` takes what the server takes for a part of the body for the next request, of whichever client it sends
 that over the same connection for (RFC 9112, section 6.1). So the connection ends with the answer.
 """
 

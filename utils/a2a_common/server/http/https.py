@@ -1,4 +1,4 @@
-"""The certificate that an agent's HTTP port is served with, and whose clients it lets in."""
+"""The certificate of an agent's HTTP port, and the client certificates that it accepts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def https_options(settings: ServerSettings) -> dict[str, Any]:
     """The options of uvicorn for HTTPS with TLS 1.2 or later; empty if the port speaks plain HTTP.
 
     Raises:
-        SettingsError: A file is missing or cannot be used, or gRPC would let in clients that have no certificate.
+        SettingsError: A file is missing or cannot be used, or gRPC would accept clients without a certificate.
     """
     clients = settings.tls_client_ca_file
     pair = _NAMES.pair(settings.tls_cert_file, settings.tls_key_file)

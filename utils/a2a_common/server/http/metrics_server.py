@@ -1,4 +1,4 @@
-"""A port of its own for `/metrics` and the probes: for a scraper and a kubelet without what the agent asks its callers for.
+"""A separate port for `/metrics` and the probes: for a scraper and a kubelet without the credentials of the agent's callers.
 
 It speaks plain HTTP: a kubelet has no certificate.
 """

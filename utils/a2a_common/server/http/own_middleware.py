@@ -11,7 +11,7 @@ NOT_COUNTED = (
     "The HTTP middleware of this agent does not count as authentication, since none of it is Starlette's "
     "AuthenticationMiddleware or a subclass."
 )
-"""Why an agent that has middleware is treated like one that has none."""
+"""The reason why an agent with middleware is treated like one without."""
 
 REPLACES = (
     "The HTTP middleware of this agent authenticates its callers itself and would replace the caller that AUTH_MODE finds, "
@@ -24,8 +24,8 @@ REPLACES = (
 def authenticates(middleware: Iterable[Middleware]) -> bool:
     """Whether one of them sets the user of a request: Starlette's `AuthenticationMiddleware`, or a subclass.
 
-    Nothing else counts. One that only adds a header asks nobody who calls, and one that refuses callers without naming
-    the others leaves them all anonymous, so that they share their conversations.
+    Nothing else counts. Middleware that only adds a header does not identify callers, and middleware that refuses some callers without
+    identifying the others leaves them all anonymous, so that they share their conversations.
     """
     return any(
         isinstance(each.cls, type) and issubclass(each.cls, AuthenticationMiddleware) for each in middleware

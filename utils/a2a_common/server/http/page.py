@@ -16,7 +16,7 @@ from utils.a2a_common.server.http.page_login import PageLogin
 from utils.web.built_page import INDEX, PageFile, page_files
 
 PAGE_PATH = "/page"
-"""Where the files of the page stand."""
+"""The URL path of the page's files."""
 
 CALLER_PATH = f"{PAGE_PATH}/caller"
 """Where the page learns who its caller is."""
@@ -56,14 +56,14 @@ def is_of_page(path: str) -> bool:
 
 
 def page_routes(login: PageLogin | None = None) -> list[Route]:
-    """To stand behind the route of JSON-RPC: a request that is not a browser's is answered as without them.
+    """The routes of the page, to be placed after the route of JSON-RPC: requests that are not a browser's are answered as without them.
 
     Args:
-        login: Where people log in; they enter a key or a token where it is `None`.
+        login: The login; users enter a key or a token if it is `None`.
     """
     provider = f" {login.origin}" if login else ""
     policy = {"Content-Security-Policy": "; ".join(_RULES).format(provider=provider)}
-    told = asdict(login) if login else {}
+    login_options = asdict(login) if login else {}
 
     async def index(request: Request) -> Response:
         found = (await _files()).get(INDEX)
@@ -72,7 +72,7 @@ def page_routes(login: PageLogin | None = None) -> list[Route]:
         return _response(request, found, {"Cache-Control": _ASK_AGAIN, **policy})
 
     async def how_to_log_in(_request: Request) -> Response:
-        return JSONResponse(told, headers={**_HEADERS, "Cache-Control": _ASK_AGAIN})
+        return JSONResponse(login_options, headers={**_HEADERS, "Cache-Control": _ASK_AGAIN})
 
     return [
         Route("/", index, methods=["GET"], name="page"),

@@ -17,12 +17,12 @@ _PLAIN = "WEB_CLIENT_ID needs a provider that is reached over https; the first o
 
 @dataclass(frozen=True, slots=True)
 class PageLogin:
-    """What the page needs to know for a login by authorization code and PKCE. Nothing of it is secret.
+    """The page's parameters for a login by authorization code and PKCE; none of them is secret.
 
     Attributes:
         issuer: The provider, as its tokens name it.
-        client_id: What the provider knows the page as: a client without a secret.
-        scope: What is asked for, with spaces.
+        client_id: The page's client id at the provider: a client without a secret.
+        scope: The requested scopes, separated by spaces.
     """
 
     issuer: str
@@ -38,7 +38,7 @@ class PageLogin:
 
 
 def page_login(web: WebSettings, auth: AuthSettings, agent: str) -> PageLogin | None:
-    """The login of an agent's page; `None` if people enter a key or a token.
+    """The login of an agent's page; `None` if users enter a key or a token.
 
     Raises:
         SettingsError: A client is named, and there is no provider that a browser may reach.

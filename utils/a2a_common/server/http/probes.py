@@ -19,13 +19,13 @@ from utils.observability.metrics import count, process_metrics
 log = structlog.get_logger(__name__)
 
 SIZES_SECONDS = 1.0
-"""Longest wait of a scrape for the sizes, which a storage that works tells in a few milliseconds. Prometheus gives up after ten seconds."""
+"""Longest wait of a scrape for the sizes, which a working storage returns in a few milliseconds. Prometheus gives up after ten seconds."""
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
-    """Alive: the event loop answers. Ready: `readiness` says so, else 503 with the reason."""
+    """Routes for liveness, which the event loop answers, and for readiness: 503 with the reason unless `readiness` reports ready."""
 
     async def healthz(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
@@ -89,8 +89,8 @@ def metrics_route(
     """Answers with every metric of this process: counts, and names of parts; nothing about users.
 
     Args:
-        sizes: Bytes of what the agent has stored, by kind; asked on every scrape.
-        free: Bytes that are free where it is stored; `None` where that is not known.
+        sizes: Bytes of what the agent has stored, by kind; called on every scrape.
+        free: Free bytes of the storage; `None` if unknown.
     """
     counted = process_metrics()  # made now, so that the first turn does not wait for it
     stored = _Sizes(sizes)

@@ -12,7 +12,7 @@ from utils.a2a_common.protocol.json_body import BadJson, parse
 from utils.a2a_common.server.http.answers import is_json_rpc, note_rpc_id
 
 SMALL = 65_536
-"""Bytes of the largest body that is read for its id: no more than uvicorn holds of a body that nobody reads."""
+"""Bytes of the largest body that is read for its id: no more than uvicorn buffers of an unread body."""
 
 SECONDS = 5.0
 """Longest wait for it: a stranger who sends slowly is answered without."""

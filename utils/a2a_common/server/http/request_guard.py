@@ -54,7 +54,7 @@ class Complaint:
         status: HTTP status.
         message: One sentence for the client.
         rpc_code: JSON-RPC error code.
-        headers: What the answer says besides.
+        headers: Further headers of the response.
     """
 
     status: int
@@ -68,9 +68,9 @@ class RequestGuard:
     its JSON would fail inside the SDK. The application behind receives the body as one message.
 
     Args:
-        app: What is guarded.
+        app: The guarded application.
         limit: Bytes of the largest body.
-        seconds: Longest wait for a whole body: a client that trickles bytes holds memory.
+        seconds: Longest wait for a complete body: a slow client holds memory.
     """
 
     def __init__(self, app: ASGIApp, *, limit: int, seconds: float = 30.0) -> None:
@@ -97,13 +97,13 @@ class RequestGuard:
         return await self._app(scope, _replay(body, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | Complaint | None:
-        """The whole body, or why there is none; `None` when the client is gone."""
+        """The complete body, or why there is none; `None` when the client is gone."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._read_within_limit(scope, receive)
         except TimeoutError:
             count(catalogue.REFUSALS, reason="body_late")
-            # what still comes is no request
+            # later bytes are not a request
             return Complaint(408, "The request's body did not arrive.", headers={"Connection": "close"})
 
     async def _read_within_limit(self, scope: Scope, receive: Receive) -> bytes | Complaint | None:
@@ -188,8 +188,8 @@ def _coding_complaint(headers: Headers) -> Complaint | None:
     """Refuse a compressed body, because its size is known only after unpacking; the answer names the accepted encoding (RFC 7694)."""
     if headers.get("content-encoding", "").strip().lower() in _PLAIN:
         return None
-    told = "Send the body as it is: no Content-Encoding is taken."
-    return Complaint(415, told, headers={"Accept-Encoding": "identity"})
+    message = "Send the body as it is: no Content-Encoding is taken."
+    return Complaint(415, message, headers={"Accept-Encoding": "identity"})
 
 
 def _rpc_complaint(body: Any, version: str) -> Complaint | None:
@@ -202,8 +202,8 @@ def _rpc_complaint(body: Any, version: str) -> Complaint | None:
         return _bad("Send one request as an object: batches are not supported.", INVALID_REQUEST)
     if not isinstance(body, dict):
         return _bad("A JSON-RPC request is an object.", INVALID_REQUEST)
-    if told := _envelope_complaint(body):
-        return _bad(told, INVALID_REQUEST)
+    if message := _envelope_complaint(body):
+        return _bad(message, INVALID_REQUEST)
     if "params" in body and not isinstance(body["params"], dict):
         return _bad("params must be an object.", INVALID_PARAMS)
     legacy = _legacy_complaint(body, version)
@@ -216,7 +216,7 @@ def _rpc_complaint(body: Any, version: str) -> Complaint | None:
 
 
 def _envelope_complaint(body: dict[str, Any]) -> str:
-    """What is wrong with the members of a JSON-RPC request besides its parameters; empty for nothing."""
+    """What is wrong with the members of a JSON-RPC request besides its parameters; empty if nothing is."""
     if body.get("jsonrpc") != "2.0":
         return 'The member "jsonrpc" must be "2.0".'
     method = body.get("method")

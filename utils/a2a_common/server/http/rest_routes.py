@@ -16,7 +16,7 @@ from utils.process_wide import declare
 
 
 class TenantConvertor(StringConvertor):
-    """A first path segment that is no resource of the protocol.
+    """A first path segment that is not a resource of the protocol.
 
     The SDK's tenant routes match any first segment, so that a wrong method on `/tasks` would be
     looked up as tenant "tasks" and answered 404 instead of 405.

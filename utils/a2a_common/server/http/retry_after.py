@@ -1,4 +1,4 @@
-"""Tells clients when to retry: a request that was refused for now, and one that the server abandons as it stops."""
+"""Adds `Retry-After` to responses: of a request that was refused for now, and of one that the server abandons as it stops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Cuts off connections whose clients read nothing of what was sent to them.
 
-Each holds its whole answer in memory, and no other limit ends it: uvicorn's counts idle connections alone, and closing a
-connection waits until all is written.
+Each holds its complete response in memory, and no other limit ends it: uvicorn's applies to idle connections only, and closing
+a connection waits until everything is written.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import structlog
 log = structlog.get_logger(__name__)
 
 _LOOKS = 8
-"""Looks at each connection in the time that one may stand still. They are counted and the time is not: where this process itself stood
-still, its clients could take nothing.
+"""Looks at each connection within the time that it may make no progress. Looks are counted instead of time: while this process itself
+was suspended, its clients could read nothing.
 """
 
 _RESET = struct.pack("ii", 1, 0)
-"""Closes a socket without what its system still holds for it, which would otherwise be sent for minutes more."""
+"""Closes a socket without its send buffer, which the system would otherwise try to send for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Unsent:
 
     Attributes:
         buffered: Bytes in this process.
-        queued: Bytes in the system's buffer that the client's system has not taken; 0 where that is not told.
+        queued: Bytes in the system's buffer that the client's system has not taken; 0 where the system does not report it.
     """
 
     buffered: int
     queued: int
 
     def is_stalled(self, before: Unsent) -> bool:
-        """Whether the client took nothing since `before`: what it takes changes the system's buffer at once, and this process' seldom."""
+        """Whether the client read nothing since `before`: each read changes the system's buffer at once, and this process' buffer seldom."""
         some = self.buffered or self.queued
         return bool(some) and self.queued == before.queued and self.buffered >= before.buffered
 
@@ -47,19 +47,21 @@ NONE = Unsent(0, 0)
 
 
 class StalledReaders:
-    """Looks at the connections of one server, and cuts off those that stand still for too long.
+    """Looks at the connections of one server, and cuts off those without progress for too long.
 
-    A client that takes a little all the time is never cut off, and a stream that says nothing is not either.
+    A client that reads slowly but steadily is never cut off, and neither is a stream without events.
 
     Args:
-        seconds: How long a connection may stand still.
-        on_cut: Called with what was not sent, each time.
+        seconds: How long a connection may make no progress.
+        on_cut: Called with the unsent bytes of each cut connection.
     """
 
     def __init__(self, seconds: float, on_cut: Callable[[Unsent], object]) -> None:
         self._seconds = seconds
         self._on_cut = on_cut
-        self._seen: dict[asyncio.Transport, tuple[int, Unsent]] = {}  # for how many looks it stands, and how
+        self._seen: dict[
+            asyncio.Transport, tuple[int, Unsent]
+        ] = {}  # number of looks without progress, and the state then
         self._next: asyncio.TimerHandle | None = None
 
     def add(self, transport: asyncio.Transport) -> None:
@@ -93,7 +95,7 @@ def _unsent(transport: asyncio.Transport) -> Unsent:
 
 
 def _queued(connection: socket.socket | None) -> int:
-    """What the system holds, where it tells."""
+    """Bytes in the system's send buffer; 0 where the system does not report them."""
     try:
         import fcntl
         import termios
@@ -102,10 +104,10 @@ def _queued(connection: socket.socket | None) -> int:
     if connection is None:
         return 0
     try:
-        told = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+        queued = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
     except OSError:  # not on this system, or no longer open
         return 0
-    return int.from_bytes(told, "little")
+    return int.from_bytes(queued, "little")
 
 
 def _reset(transport: asyncio.Transport) -> None:
@@ -113,6 +115,6 @@ def _reset(transport: asyncio.Transport) -> None:
     if connection is not None:
         try:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        except OSError as error:  # it ends a little later
+        except OSError as error:  # the connection ends a little later
             log.debug("connection.not_reset", errno=error.errno)
     transport.abort()

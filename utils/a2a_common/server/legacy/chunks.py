@@ -1,4 +1,4 @@
-"""Streams of protocol 0.3 over HTTP+JSON and gRPC, in which an artifact that comes in chunks ends whole.
+"""Streams of protocol 0.3 over HTTP+JSON and gRPC, in which the last event of a chunked artifact contains all of it.
 
 Clients of JavaScript's SDK lose `append` over these bindings and take each chunk for the artifact. The last chunk of an answer
 is often empty, so that their users would read nothing. In its place goes the artifact from its first chunk on, without
@@ -12,7 +12,7 @@ from a2a.compat.v0_3 import a2a_v0_3_pb2 as pb
 from utils.a2a_common.protocol.artifact_limits import TEXT_CHUNK
 
 WHOLE = TEXT_CHUNK
-"""Most characters of an artifact that is sent whole at its end: what one event holds of a text, and what each open stream may keep in memory."""
+"""Most characters of an artifact that is sent complete at its end: the text of one event, and the memory of each open stream."""
 
 
 class WholeAtEnd:

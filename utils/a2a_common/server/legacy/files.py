@@ -2,8 +2,8 @@
 
 The protocol has `bytes file_with_bytes`: the file itself, which JSON writes as base64. Python's SDK puts base64 into that field,
 so that its JSON holds base64 of base64, and reads answers in the same way; so does its server, whose conversions stand behind
-this. No content tells which of the two was meant: `abcd` is a file of four bytes, and base64 of three. So the client tells.
-A file that is not base64 is never of the second kind, and neither are the others of its message, whoever sent it.
+this. The content does not show which of the two was meant: `abcd` is a file of four bytes, and base64 of three. So the client decides.
+A file that is not base64 is never of the second kind, and neither are the others of its message, whichever client sent it.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _parts_of_task(task: pb.Task) -> Iterator[pb.Part]:
 
 
 def _is_base64(content: bytes) -> bool:
-    """Whether content is base64 as encoders write it: on one line, with its padding, and nothing in the bits that are over."""
+    """Whether content is base64 as encoders write it: on one line, with padding, and with zero in the unused bits."""
     try:
         return base64.b64encode(base64.b64decode(content, validate=True)) == content
     except binascii.Error:

@@ -85,7 +85,7 @@ class LegacyRestHandler(REST03Handler):
 async def _webhook(request: Request) -> pb.PushNotificationConfig:
     """The webhook in a request, whose body is the `config` of the protocol's message, or all of it, as Python's SDK sends.
 
-    The path names the task, whatever else does.
+    The task is the one in the path, whatever the body names.
     """
     body = await request.body()
     whole = Parse(body, pb.CreateTaskPushNotificationConfigRequest(), ignore_unknown_fields=True)

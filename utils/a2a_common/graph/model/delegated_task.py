@@ -1,4 +1,4 @@
-"""Tells the model of a delegated task what the agent that delegated it says of the conversation, quoted as data."""
+"""Adds the delegating agent's context to the model's view of a delegated task, quoted as data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPENING = (
 )
 
 
-class ToldTask(AgentMiddleware[Any, Any]):
+class DelegatedTask(AgentMiddleware[Any, Any]):
     """Adds the delegation context to the task, the newest message of the user, for the calls of this turn."""
 
     async def awrap_model_call(
@@ -35,13 +35,13 @@ class ToldTask(AgentMiddleware[Any, Any]):
         place = active_index(messages)
         if delegation is None or place is None:
             return await handler(request)
-        if told := quoted(delegation, message_text(messages[place])):
-            messages[place] = with_task(messages[place], _OPENING + told)
+        if context_text := quoted(delegation, message_text(messages[place])):
+            messages[place] = with_task(messages[place], _OPENING + context_text)
         return await handler(request.override(messages=messages))
 
 
 def quoted(delegation: DelegationContext, task: str) -> str:
-    """The context as one line of JSON per fact; empty where the task says all of it. Pure."""
+    """The context as one line of JSON per fact; empty where the task contains all of it. Pure."""
     return "\n".join(_lines(delegation, task))
 
 

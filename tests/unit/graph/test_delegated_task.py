@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from utils.a2a_common.graph.model.told_task import quoted
+from utils.a2a_common.graph.model.delegated_task import quoted
 from utils.a2a_common.protocol.delegation_context import DelegationContext, PreviousResult
 
 
