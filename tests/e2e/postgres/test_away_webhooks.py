@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 
 import pytest
 from starlette.responses import Response
@@ -62,7 +63,7 @@ async def test_a_webhook_that_is_away_hears_the_end_once_from_two_replicas(
     assert [line["event"] for line in lines].count("push.worker_failed") == 0
 
 
-async def waiting(lines: list[dict[str, object]], replicas: int) -> None:
+async def waiting(lines: Sequence[Mapping[str, object]], replicas: int) -> None:
     """Wait until so many replicas wait for the webhook."""
     async with asyncio.timeout(60):
         while sum(line["event"] == "push.waiting" for line in lines) < replicas:
