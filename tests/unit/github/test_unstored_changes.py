@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,21 @@ async def only_entry(chat: Conversation) -> Any:
 
     (entry,) = [row async for row in _entries(chat)]
     return entry
+
+
+async def test_a_turn_that_is_stopped_while_github_is_told_of_a_change_says_that_its_outcome_is_unknown(
+    tmp_path: Path, github
+) -> None:
+    arguments: dict[str, Any] = {"owner": "faulty", "repo": "slow", "number": 5, "body": "Hello"}
+    model = ScriptedModel(script=[writing(**arguments)])
+    chat = Conversation(agent_with(tmp_path, github.url, model, InMemorySaver()), model)
+    question_in(await chat.ask("Comment"))
+    effects = turn()
+    answering = asyncio.create_task(chat.answer("yes"))
+    async with asyncio.timeout(60):
+        while not github.recorder.changes():
+            await asyncio.sleep(0.01)
+    answering.cancel()
+    await asyncio.gather(answering, return_exceptions=True)
+    await chat.agent.stop()
+    assert effects.cut == ["comment_on_issue"]
