@@ -70,7 +70,7 @@ def options(
 
 @app.command(rich_help_panel=Panel.USE, epilog=ending(example='chat --ask "Which documents do you know?"'))
 def chat(
-    words: Annotated[
+    conversation: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="--resume ID", help="Only with --resume: id of a conversation, or its first characters."
@@ -103,7 +103,7 @@ def chat(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     launch = LaunchOptions(port, agents_file or AGENTS_FILE)
-    asked = Asked(url, ask, context, resume, words or (), as_json, quiet, downloads, launch, token)
+    asked = Asked(url, ask, context, resume, conversation or (), as_json, quiet, downloads, launch, token)
     raise typer.Exit(command(asked))
 
 
