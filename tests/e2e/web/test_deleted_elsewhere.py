@@ -72,9 +72,8 @@ def test_the_message_is_not_sent_into_it_and_can_be_sent_in_a_new_one(agent, ope
     tab.ask("The first question?")
     expect(page.get_by_text("The first answer.")).to_be_visible()
     gone = page.url.split("#/c/")[1]
-    tab.context.set_offline(
-        True
-    )  # a line that lets nothing through, so that nothing was asked just before the deletion
+    # Nothing gets through, so that the page did not ask just before the deletion whether the conversation is there.
+    tab.context.set_offline(True)
     tab.ask("The second question?")
     expect(page.locator(".line.lost")).to_be_visible()
     delete(agent, gone)
