@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from tests.e2e.agents.peers import Keys
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.test_keys import NO_TIMERS
-from tests.e2e.web.test_lost_line import SENT, gateway_fails
+from tests.e2e.web.test_lost_line import SENT
 from tests.e2e.web.threaded import in_thread
 from utils.a2a_common.protocol.conversations import CONVERSATIONS_EXTENSION
 from utils.testing.live_agent import running_agent
@@ -72,11 +72,12 @@ def test_the_message_is_not_sent_into_it_and_can_be_sent_in_a_new_one(agent, ope
     tab.ask("The first question?")
     expect(page.get_by_text("The first answer.")).to_be_visible()
     gone = page.url.split("#/c/")[1]
-    page.route(SENT, gateway_fails)
+    # Nothing gets through, so that the page did not ask just before the deletion whether the conversation is there.
+    tab.context.set_offline(True)
     tab.ask("The second question?")
     expect(page.locator(".line.lost")).to_be_visible()
     delete(agent, gone)
-    page.unroute(SENT)
+    tab.context.set_offline(False)
     if reloads:
         page.reload()
     expect(page.locator(".outcome.failed")).to_contain_text("This conversation was deleted elsewhere")
