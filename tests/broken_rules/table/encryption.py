@@ -183,11 +183,12 @@ ENCRYPTION: tuple[Rule, ...] = (
         "A replica that lacks a key of the others takes no turn and loses none.",
         (
             broken(
-                "it takes turns that it cannot read",
+                "it fetches turns that it cannot read",
                 "utils/a2a_common/engine/steady_jobs.py::SteadyJobs._is_fit",
                 "self._fit is None or await self._fit()",
                 "True",
-                _REPLICAS + "test_a_replica_without_the_key_of_another_runs_none_of_its_turns",
+                "tests/contract/queue/test_turn_queue.py::"
+                "test_a_replica_that_is_not_fit_leaves_all_turns_to_the_other_until_it_is",
             ),
             broken(
                 "it accepts a turn whose answer it cannot read",

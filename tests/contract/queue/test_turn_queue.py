@@ -77,6 +77,25 @@ async def test_turns_of_a_conversation_run_one_after_the_other_over_both_replica
     assert [order[number] for number in sorted(order)] == ["a", "b", "c"]
 
 
+async def test_a_replica_that_is_not_fit_leaves_all_turns_to_the_other_until_it_is(tables: TablesOf):
+    fit = [False]
+
+    async def is_fit() -> bool:
+        return fit[0]
+
+    async with replica(tables, fit=is_fit) as first, replica(tables) as second:
+        for name in "abcd":
+            await first.add(name, name)
+        await settled((first, second))
+        assert (first.begun, sorted(second.begun)) == ([], ["a", "b", "c", "d"])
+        second.go_on.clear()
+        for name in "efg":
+            await first.add(name, name)
+        await until(lambda: len(second.begun) == 6)
+        fit[0] = True
+        await until(lambda: first.begun)
+
+
 async def test_a_turn_that_was_begun_before_runs_before_those_that_wait(pair: Pair):
     await pair[0].add("a", "x")
     await until(lambda: begun(pair))
