@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
+from utils.llm.offline.words import is_foreign
 from utils.messages.results import Article, Articles, Items, Record, dump_result
 
 
@@ -484,3 +485,11 @@ def test_explain_both_is_no_part_of_its_own(models):
     said = "In agents.yaml one entry says `trust: own` and `shares: results`. Explain both please, and which other values there are."
     answer = _answer(models["rag"], said, Articles(articles=[]), Articles(articles=[]))
     assert "Not done" not in answer
+
+
+def test_a_language_whose_short_words_are_english_ones_too_is_told_by_the_others(models):
+    said = "Quines incidències hi ha obertes a acme/rocket?"
+    [(name, arguments)] = _calls(models["github"], said)
+    assert (name, arguments["state"]) == ("list_issues", "open")
+    assert is_foreign(said)
+    assert not is_foreign("which issues of acme/rocket are about the café?")

@@ -316,3 +316,12 @@ def test_folders_persons_and_places_are_read_and_what_is_asked_of_rows_chooses_n
     call = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls[0]
     assert call["name"] == tool
     assert call["args"] == {"owner": "acme", "repo": "rocket"} | arguments
+
+
+def test_what_stands_before_a_list_of_things_holds_for_each_of_them(chat):
+    said = "show what hubot did in acme/rocket since 2026-01-01: commits, issues, pull requests"
+    calls = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert [call["name"] for call in calls] == ["list_commits", "list_issues", "list_pull_requests"]
+    assert {(call["args"]["author"], call["args"]["since"][:10]) for call in calls} == {
+        ("hubot", "2026-01-01")
+    }

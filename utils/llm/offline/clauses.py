@@ -160,7 +160,8 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     if not ordered and (orders(right) or not _joins_nouns(text, joint, nouns)):
         return [whole]
     found = FORMS["verb"].match(FORMS["lead"].sub("", left))
-    verb = "" if ordered else found[1] if found else verb or "show"
+    of_all = re.match(r".*?:(?=\s)", left, re.DOTALL)  # "what octocat did in a/b since May: issues, commits"
+    verb = "" if ordered else of_all[0] if of_all else found[1] if found else verb or "show"
     named = _clause(request, start, start + joint.start())
     named = named if found or ordered or orders(named.text) else named._replace(text=f"{verb} {named.text}")
     return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]

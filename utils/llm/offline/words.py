@@ -11,7 +11,7 @@ from utils.llm.offline.grammar import LEXICON, WORDS, pattern
 from utils.messages.typing_errors import mended, nearest
 
 _WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
-_SHORT_FORMS: dict[str, str] = LEXICON["short"]
+_SHORT_FORMS = {form.strip(): usual for usual, forms in LEXICON["short"].items() for form in forms.split(",")}
 _SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)")
 _TRADE = tuple(LEXICON["words"]["trade"].split())
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
@@ -68,12 +68,13 @@ def is_foreign(text: str) -> bool:
     if (letters and latin * 2 < len(letters)) or text.lstrip().startswith(("¿", "¡")):
         return True
     found = re.findall(r"[^\W\d_]+", text.lower())
-    if len(found) >= _FEWEST and not text.isascii() and not WORDS["english"].intersection(found):
+    english = WORDS["english"] - WORDS["foreign_function"]
+    if len(found) >= _FEWEST and not text.isascii() and not english.intersection(found):
         return any(char.isalpha() and not char.isascii() for char in text)  # "Pokaż otwarte zgłoszenia"
     foreign = sum(word in WORDS["foreign"] - WORDS["english"] for word in found)
-    english = sum(word in WORDS["english"] - WORDS["foreign_function"] for word in found)
+    usual = sum(word in english for word in found)
     weak = sum(word in WORDS["foreign_function"] for word in found)  # some of them are English words too
-    return (foreign >= _FEWEST and foreign > english) or (foreign > 0 and foreign + weak > _FEWEST + english)
+    return (foreign >= _FEWEST and foreign > usual) or (foreign > 0 and foreign + weak > _FEWEST + usual)
 
 
 def foreign_words(text: str) -> list[str]:
