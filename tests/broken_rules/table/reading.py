@@ -67,8 +67,8 @@ READING: tuple[Rule, ...] = (
             broken(
                 "what was closed is dated by its last change",
                 "agents/github/tools/arguments.py",
-                "_DATES.get(self.dated or state, 'updated_at')",
-                "'updated_at'",
+                "_DATES.get(self.dated or state, 'updated')",
+                "'updated'",
                 _LISTS + "test_the_time_of_what_has_ended_is_when_it_ended",
             ),
         ),
