@@ -131,7 +131,7 @@ async def managed(counter: MessageCounter, window: int = WINDOW) -> Ledger:
                 request = Request([*talk, message], SYSTEM)
                 prepared = await prepare(request, standard(window), parts, compaction)
                 ledger.summaries += prepared.compaction.count - compaction.count
-                ledger.record(prepared.whole(), counter, compacted=bool(prepared.report.steps))
+                ledger.record(prepared.all_messages(), counter, compacted=bool(prepared.report.steps))
                 compaction = prepared.compaction
             talk.append(message)
     return ledger
@@ -166,7 +166,7 @@ async def summarised_ahead(counter: MessageCounter, window: int = WINDOW) -> Led
         for message in said:
             if not isinstance(message, AIMessage):
                 prepared = await prepare(Request([*talk, message], SYSTEM), policy, parts, compaction)
-                ledger.record(prepared.whole(), counter, compacted=prepared.compaction != compaction)
+                ledger.record(prepared.all_messages(), counter, compacted=prepared.compaction != compaction)
                 compaction = prepared.compaction
             talk.append(message)
         following = policy.for_next_turn(sum(map(counter.message, said)))

@@ -66,7 +66,7 @@ async def send(double: StrictProvider, number: int, seed: int) -> Counter[str]:
             name = PROVIDERS[key % len(PROVIDERS)]
             refused = len(double.rejections)
             try:
-                await models[name].ainvoke(without_foreign_blocks(prepared.whole(), name))
+                await models[name].ainvoke(without_foreign_blocks(prepared.all_messages(), name))
             except Exception as error:  # noqa: BLE001 - whatever a client raises is what is looked for
                 counts["raised"] += 1
                 print(f"history {key} at {name}: {str(error)[:200]}")

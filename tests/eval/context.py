@@ -84,7 +84,7 @@ async def run_scenario(
     for question in scenario.questions:
         asked = [*talk, HumanMessage(question.text, id="question")]
         prepared = await prepare(Request(asked), policy, Parts(counter), compaction)
-        view = _texts(message for message in prepared.whole() if message.id != "question")
+        view = _texts(message for message in prepared.all_messages() if message.id != "question")
         found = found_text(question.text, hidden(asked, prepared.compaction))
         for score in scores:
             score.asked += 1

@@ -83,7 +83,7 @@ class Manager:
         """The next request's messages."""
         prepared = await prepare(Request(talk), self.policy, Parts(self.counter), self.compaction)
         self.compaction, self.talk = prepared.compaction, talk
-        return prepared.whole()
+        return prepared.all_messages()
 
     def recall(self, query: str) -> str:
         """What the tool `recall` answers."""

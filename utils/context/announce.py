@@ -45,7 +45,7 @@ def preflight(log: Any, report: Report, summariser: str) -> None:
 
 
 def ignored(log: Any, names: Sequence[str]) -> None:
-    """Log, at start, which limits are ignored because they are not positive whole numbers."""
+    """Log, at start, which limits are ignored because they are not positive integers."""
     if names:
         log.warning(
             "context.limits_ignored",

@@ -1,4 +1,4 @@
-"""Usage that LangChain's callbacks tell: of one request to the model, as far as it is believed, and of summaries.
+"""Usage that LangChain's callbacks report: of one request to the model, if it is plausible, and of summaries.
 
 What a server reports of a request may be wrong, and the graph's stream does not report what summaries use.
 """
@@ -43,19 +43,19 @@ class ReportedUsage(BaseCallbackHandler):
         self._run: UUID | None = None
 
     def on_chat_model_start(self, *_args: Any, run_id: UUID, **_kwargs: Any) -> None:
-        """Start of a run: discard what an earlier run left."""
+        """Start of a run: discard the data of an earlier run."""
         self._run = run_id
         self._chunks.clear()
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_kwargs: Any) -> None:
-        """Note a chunk's usage."""
+        """Record a chunk's usage."""
         del token
         message = getattr(chunk, "message", None)
         if run_id == self._run and isinstance(message, AIMessageChunk) and message.usage_metadata:
             self._chunks.append(message.usage_metadata)
 
     def believed(self, answer: AIMessage) -> AIMessage:
-        """The answer of the last run, with a usage that can be right."""
+        """The answer of the last run, with a plausible usage."""
         if self._charged is None:
             return answer
         return with_usage(answer, self._charged, self._counter, self._chunks)
@@ -77,15 +77,15 @@ def reported_usage(charged: int | None, counter: MessageCounter) -> Iterator[Rep
 
 
 def believed(answer: AIMessage) -> AIMessage:
-    """The answer with the usage that the block around this call believes; unchanged outside of one."""
+    """The answer with the usage that the surrounding block accepts; unchanged outside of one."""
     current = _current.get()
     return answer if current is None else current.believed(answer)
 
 
 class SummaryUsage(BaseCallbackHandler):
-    """What the model calls inside a `summary_usage` block used.
+    """The usage of the model calls inside a `summary_usage` block.
 
-    A report that cannot be right, or none, is replaced by our own count, as for every other model call.
+    A missing or implausible report is replaced by our own count, as for every other model call.
 
     Attributes:
         total: The sum; `None` before the first call has ended.

@@ -254,14 +254,14 @@ def _revoked(plain: str, language: LanguageRules) -> Revocation | None:
     if allowed := language.allow.match(plain):
         what = next(part for part in allowed.groupdict().values() if part)
         return Revocation(_words(what), allows=True)
-    asked = language.forget.match(plain)
-    if asked is None:
+    found = language.forget.match(plain)
+    if found is None:
         return None
-    if asked["what"]:
-        return Revocation(_words(asked["what"]))
-    whose = (asked["whose"] or "").lower()
-    if asked["many"] or whose.startswith(_ALL):
-        return Revocation(every=True) if whose.startswith(_ALL) or asked["many"] in _ALL else None
+    if found["what"]:
+        return Revocation(_words(found["what"]))
+    whose = (found["whose"] or "").lower()
+    if found["many"] or whose.startswith(_ALL):
+        return Revocation(every=True) if whose.startswith(_ALL) or found["many"] in _ALL else None
     return Revocation()
 
 

@@ -37,7 +37,7 @@ class Draft:
     """One request between two stages.
 
     Attributes:
-        repaired: The whole repaired conversation.
+        repaired: The complete repaired conversation.
         system: The agent's system message.
         pinned: Texts of the constraints, verbatim.
         tool_tokens: Tokens of the tool schemas.
@@ -66,7 +66,7 @@ class Draft:
 
     @property
     def history(self) -> list[BaseMessage]:
-        """The whole conversation without its system message."""
+        """The complete conversation without its system message."""
         return self.repaired.history
 
     @cached_property
@@ -112,7 +112,7 @@ class Draft:
         """The tokens from which a stage makes room for the rest of the turn.
 
         A threshold keeps room for results that are still to come. Where the calls that are left cannot take it all, if each adds as much as
-        the turn's calls before did, the threshold rises by what stays free: the results stay whole, and the provider's prompt cache valid.
+        the turn's calls before did, the threshold rises by what stays free: the results stay complete, and the provider's prompt cache valid.
         """
         at = self.policy.tokens(share)
         growth = expected_growth(self.visible, self.counter)

@@ -10,7 +10,7 @@ from utils.messages.stored import missing_from
 MATCHES = 60
 """Most matches that one call shows."""
 LINE = 300
-"""Longest line, in characters, that is shown whole; of a longer one, the text around each match."""
+"""Longest line, in characters, that is shown completely; of a longer one, the text around each match."""
 AROUND = 150
 """Characters shown on either side of a match in a long line."""
 
@@ -18,7 +18,7 @@ AROUND = 150
 def grep_lines(text: str, wanted: str, room: int, offset: int = 0) -> str:
     """The lines that contain one of the wanted texts, with their numbers, and a count of the matches.
 
-    The wanted texts are no regular expressions, since one written by a model could run without end.
+    The wanted texts are not regular expressions, since one written by a model could take forever.
 
     Args:
         text: The text.
@@ -42,9 +42,9 @@ def grep_lines(text: str, wanted: str, room: int, offset: int = 0) -> str:
     if not count:
         start = f" from offset={offset} on" if offset else ""
         return f"No line of {lines:,}{start} matches." + (f" But {unseen}." if unseen else "")
-    told = [f"{len(shown)} of {count:,} matches in {lines:,} lines"]
-    told += [f"go on with offset={more}"] * (more is not None) + [unseen] * bool(unseen)
-    return "\n".join([*shown, f"[{'; '.join(told)}]"])
+    summary = [f"{len(shown)} of {count:,} matches in {lines:,} lines"]
+    summary += [f"go on with offset={more}"] * (more is not None) + [unseen] * bool(unseen)
+    return "\n".join([*shown, f"[{'; '.join(summary)}]"])
 
 
 def _places(text: str, wanted: str, offset: int, longest: int) -> Iterator[tuple[int, str]]:

@@ -64,7 +64,7 @@ class LearntWindows:
         return known
 
     def learn(self, key: ModelKey, tokens: int, ratio: float) -> None:
-        """Note the window in which a request was accepted after a larger one had been refused."""
+        """Record the window in which a request was accepted after a larger one had been refused."""
         until = self._clock() + self._seconds
         self._known[key] = LearntWindow(max(tokens, SMALLEST), ratio, until)
 

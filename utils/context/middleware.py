@@ -33,7 +33,7 @@ from utils.context.refusals import Refusals, accepted
 from utils.context.refused import Refused
 from utils.context.report import Report
 from utils.context.sending import charged_by, known_tools, measured, sent_request, shown_tools
-from utils.context.state import ContextState, edits_of, pinned_of, tell_rules
+from utils.context.state import ContextState, edits_of, pinned_of, report_rules
 from utils.context.task_meter import calls_left, report_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
@@ -58,7 +58,7 @@ COMPACT_NOW = "compact_now"
 """Key in a request's state, never stored, that forces a compaction."""
 
 _CACHED_TEXTS = 512
-_TOLD_SHARE = 0.4  # characters for each token of the budget: a tenth of it, and a fifth where they are short
+_NOTES_SHARE = 0.4  # characters per token of the budget: a tenth of it, or a fifth if the tokens are short
 _READ_SHARE = 0.25
 _SMALLER = 0.7
 _MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
@@ -67,7 +67,7 @@ SUMMARIES = "summaries"
 """Name under which the usage of summaries is reported."""
 
 NEXT_REQUEST = "next-request"
-"""Id of the message that stands for the next request while a compaction is made ahead of it."""
+"""ID of the placeholder for the next request while a compaction is made ahead of it."""
 
 
 class Ahead(NamedTuple):
@@ -169,7 +169,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         answers = [measured(message, counted, reported) for message in response.result]
         answered = ModelResponse(answers, response.structured_response)
         update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
-        update |= tell_rules(request, prepared.rules) | refusals.update(request)
+        update |= report_rules(request, prepared.rules) | refusals.update(request)
         if cost := _state(request).get("unreported"):
             report_usage(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
             update["unreported"] = {}
@@ -300,9 +300,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         state, scope = _state(request), scope_of(get_config())
         learnt = self._learnt.of(key_of(request.model))
         policy = policy or self._policy_for(request)
-        told = int(policy.input_budget * _TOLD_SHARE)
+        most_characters = int(policy.input_budget * _NOTES_SHARE)
         unprepared = Request(
-            [shortened(message, told) for message in request.messages],
+            [shortened(message, most_characters) for message in request.messages],
             with_known(request.system_message, getattr(request.runtime.context, "known", "")),
             await self._tool_tokens.of(tools),
             pinned=pinned_of(state),

@@ -1,4 +1,4 @@
-"""What holds of a compaction that was made after an answer, where turns came before it was stored. Pure.
+"""What remains valid of a compaction that was made after an answer, if turns came before it was stored. Pure.
 
 Such a turn may have left out more, and shows an extract for it. A summary holds for the messages that it replaces all the same: it is kept
 as the last one that a model wrote, and takes their place in what is shown, so that no message is summarised twice.
@@ -28,7 +28,7 @@ def brought_up(
     """The decisions to store: those of now, with what `made` adds.
 
     Args:
-        messages: The whole conversation as it is now.
+        messages: The current conversation.
         made: The decisions that were made ahead; nothing of them holds if the conversation was forgotten since.
         now: The decisions that are stored.
         counter: Counts tokens.

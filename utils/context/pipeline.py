@@ -35,7 +35,7 @@ class Request:
     """A model request before the pipeline.
 
     Attributes:
-        messages: The whole conversation.
+        messages: The complete conversation.
         system: The agent's system message.
         tool_tokens: Counted tokens of the tool schemas.
         turn_start: Whether a turn begins; if unset, whether the last message is the user's.
@@ -98,7 +98,7 @@ class Prepared:
     report: Report
     rules: tuple[tuple[str, bool], ...] = ()
 
-    def whole(self) -> list[BaseMessage]:
+    def all_messages(self) -> list[BaseMessage]:
         """All messages as sent, the system message first."""
         return [*([self.system] if self.system else []), *self.messages]
 
@@ -108,7 +108,7 @@ async def prepare(
 ) -> Prepared:
     """Make a request that satisfies every rule of `utils.messages.invariants`.
 
-    Only token counts are cached between requests: every request repairs and checks the whole
+    Only token counts are cached between requests: every request repairs and checks the complete
     conversation. For a large conversation this runs in a worker thread, to keep the event loop free.
 
     Raises:

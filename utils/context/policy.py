@@ -143,7 +143,7 @@ class ContextPolicy:
         """The policy for a compaction after an answer.
 
         It goes further, so that turns seldom need one, and begins earlier, down to four fifths, where the next turn would
-        not fit otherwise. Where the last turn began another topic, it begins at `topic_at`, and leaves that turn whole.
+        not fit otherwise. If the last turn began another topic, it begins at `topic_at`, and leaves that turn unchanged.
 
         Args:
             turn: Tokens of the last turn, which the next one is expected to have.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LIST_KEYS = ("articles", "items")
-_WHOLE = "listed"
+_TOTAL = "listed"
 """Key of the number of entries that a list had before it was cut."""
 
 
@@ -70,7 +70,7 @@ def is_compressed(entry: dict[str, Any]) -> bool:
 def capped(ranked: Ranked, fits: Callable[[str], bool], handle: str) -> str:
     """As many first entries as fit, at least one, with a note about the rest.
 
-    A list that was cut before is cut again from what is left of it, with one note that holds for the whole.
+    A list that was cut before is cut again from what is left of it, with one note about the original list.
     """
     entries = ranked.entries
     low, high = 1, len(entries)
@@ -84,13 +84,13 @@ def capped(ranked: Ranked, fits: Callable[[str], bool], handle: str) -> str:
 
 
 def _first(ranked: Ranked, count: int, handle: str) -> str:
-    entries, before = ranked.entries, ranked.value.get(_WHOLE)
-    whole = before if isinstance(before, int) else len(entries)
-    said = str(ranked.value.get("note") or "").replace(_note(ranked, len(entries), whole, handle), "")
-    value = {**ranked.value, ranked.key: entries[:count], "note": said.strip(), _WHOLE: whole}
-    return Ranked(value, ranked.key).with_entries(entries[:count], _note(ranked, count, whole, handle)).dump()
+    entries, before = ranked.entries, ranked.value.get(_TOTAL)
+    total = before if isinstance(before, int) else len(entries)
+    note = str(ranked.value.get("note") or "").replace(_note(ranked, len(entries), total, handle), "")
+    value = {**ranked.value, ranked.key: entries[:count], "note": note.strip(), _TOTAL: total}
+    return Ranked(value, ranked.key).with_entries(entries[:count], _note(ranked, count, total, handle)).dump()
 
 
-def _note(ranked: Ranked, count: int, whole: int, handle: str) -> str:
+def _note(ranked: Ranked, count: int, total: int, handle: str) -> str:
     noun = "articles" if ranked.key == "articles" else str(ranked.value.get("kind") or "items")
-    return f'{count} of {whole} {noun}; read_tool_output("{handle}") reads all.'
+    return f'{count} of {total} {noun}; read_tool_output("{handle}") reads all.'

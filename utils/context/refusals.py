@@ -1,8 +1,8 @@
-"""What becomes of a model request that its provider refused for what it holds.
+"""Handles a model request whose content its provider refused.
 
-Pictures and documents are suspected first: the request is made once more without those that came since the last accepted one. Then the
-rules are that the user added since: it is made once more without them. Where that does not help, the failure says what is suspected, and
-the turn is left out from the next one on.
+Images and documents are suspected first: the request is repeated without those that were added since the last accepted one. Then the
+rules that the user added since are suspected: it is repeated without them. If that does not help, the failure names what is suspected,
+and later requests leave the turn out.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _LEFT_OUT = "Your message and what was found for it are left out of later reques
 
 @dataclass(frozen=True, slots=True)
 class TurnRefused:
-    """Written to the graph's stream where a turn was refused: whoever runs the graph adds its turns to the state when the run is over.
+    """Written to the graph's stream if a turn was refused: the caller of the graph adds `turns` to the state after the run.
 
-    A node that fails changes no state.
+    A node that fails cannot change the state itself.
     """
 
     turns: tuple[str, ...]
 
 
 class _Try(NamedTuple):
-    """A request that is made once more.
+    """A repetition of a request.
 
     Attributes:
         refused: What it leaves out.
-        told: What the user is told where it is accepted.
+        notice: The text for the user if it is accepted.
     """
 
     refused: Refused
-    told: str
+    notice: str
 
 
 class Refusals:
@@ -90,36 +90,36 @@ class Refusals:
         raise type(failure)(_sentence(failure, found)) from (failure.__cause__ or failure)
 
     def note(self, request: ModelRequest[Any], sent: Prepared, response: ModelResponse[Any]) -> None:
-        """Leave the turn out of later requests where its answer, some of which was said, ended with a refusal."""
+        """Leave the turn out of later requests if its answer, part of which was shown, ended with a refusal."""
         if any(isinstance(message, AIMessage) and turn_refused(message) for message in response.result):
             found = suspects(sent.messages)
             log.warning("context.refused", files=len(found.media), again=False)
             if _leave_out(request, found):
-                told = StatusText(f"The model provider refused this turn. {_LEFT_OUT}")
-                request.runtime.stream_writer(told)
+                status = StatusText(f"The model provider refused this turn. {_LEFT_OUT}")
+                request.runtime.stream_writer(status)
 
     def update(self, request: ModelRequest[Any]) -> dict[str, Any]:
-        """What of the state changes when a request was accepted in the end; the user is told what is left out."""
+        """The state update after a request was accepted in the end; the user is shown what is left out."""
         if self._tried is None:
             return {}
-        request.runtime.stream_writer(StatusText(self._tried.told))
+        request.runtime.stream_writer(StatusText(self._tried.notice))
         return {REFUSED: self._tried.refused.as_state()}
 
 
 def _tries(found: Suspects, state: Mapping[str, Any]) -> list[_Try]:
-    """What is tried, in this order. The rules are the user's will: they stay where a file was why."""
+    """The repetitions, in order. Rules state the user's will, so they are kept if leaving out a file suffices."""
     before, tries, rules = Refused.from_state(state), list[_Try](), suspected_rules(state)
     if found.media:
         names = _listed(list(found.media.values()), "and")
-        told = f"The model provider refused {names}. The model answers without it."
-        tries.append(_Try(before.with_media(found.media), told))
+        notice = f"The model provider refused {names}. The model answers without it."
+        tries.append(_Try(before.with_media(found.media), notice))
     if rules:
-        tries.append(_Try(before.with_rules(rules.values()), _rules_told(list(rules))))
+        tries.append(_Try(before.with_rules(rules.values()), _rules_notice(list(rules))))
     return tries
 
 
-def _rules_told(numbers: Sequence[int]) -> str:
-    """Which rules are left out, by their numbers in the list, and how one leaves for good."""
+def _rules_notice(numbers: Sequence[int]) -> str:
+    """Which rules are left out, by their numbers in the list, and how to remove one permanently."""
     if len(numbers) == 1:
         number = numbers[0]
         return (
@@ -138,7 +138,7 @@ def accepted(response: ModelResponse[Any]) -> ModelResponse[Any]:
 
     Raises:
         ContentRefused: It says that the provider's filter stopped the request.
-        TurnFiltered: It says nothing but that the provider does not go on from this turn.
+        TurnFiltered: It has no text, and the provider refuses the turn.
     """
     for message in response.result:
         if not isinstance(message, AIMessage):
@@ -151,20 +151,20 @@ def accepted(response: ModelResponse[Any]) -> ModelResponse[Any]:
 
 
 def _leave_out(request: ModelRequest[Any], found: Suspects) -> bool:
-    """Have the turns left out of later requests, where they stay in any."""
+    """Have the turns left out of later requests, if they are stored; returns whether they are."""
     if stored := _is_stored(request):
         request.runtime.stream_writer(TurnRefused(found.turns))
     return stored
 
 
 def _is_stored(request: ModelRequest[Any]) -> bool:
-    """Whether the request ends with what the conversation ends with: what was only tried stays in no later request."""
+    """Whether the request's last message is the conversation's: a message that is not stored is in no later request."""
     stored: list[BaseMessage] = list(request.state.get("messages", ()))
     return bool(stored and request.messages) and stored[-1].id == request.messages[-1].id
 
 
 def _sentence(failure: ContentRefused | TurnFiltered, found: Suspects) -> str:
-    parts = [*found.media.values(), *(["your message"] if found.said else [])]
+    parts = [*found.media.values(), *(["your message"] if found.user_text else [])]
     parts += [f"what {name} returned" for name in found.tools]
     return f"{failure.message} It may be due to {_listed(parts or ['your message'], 'or')}. {_LEFT_OUT}"
 

@@ -73,25 +73,25 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """What may be why a request was refused.
+    """The content that may have caused a refusal.
 
     Attributes:
-        media: Pictures and documents by handle, each with what it is called.
-        turns: Ids of the user's messages whose turns it came in.
-        said: Whether words of the user are among it.
-        tools: Names of the tools that returned something of it.
+        media: Images and documents by handle, each with its name for the user.
+        turns: IDs of the user's messages of the turns that added it.
+        user_text: Whether it includes a message of the user.
+        tools: Names of the tools whose results it includes.
     """
 
     media: Mapping[str, str]
     turns: tuple[str, ...]
-    said: bool
+    user_text: bool
     tools: tuple[str, ...]
 
 
 def suspects(view: Sequence[BaseMessage]) -> Suspects:
-    """What came since the last request that was accepted: its answer holds the count of it.
+    """The content that was added since the last accepted request, which is found by the token count on its answer.
 
-    Where the turn before was refused too, every picture and document is suspected: another model may have accepted it.
+    If the turn before was refused too, every image and document is suspected: another model may have accepted it.
 
     Args:
         view: The messages of the refused request, without the system message.
@@ -99,16 +99,16 @@ def suspects(view: Sequence[BaseMessage]) -> Suspects:
     answered = [index for index, message in enumerate(view) if COUNTED_TOKENS.of(message) is not None]
     start = answered[-1] + 1 if answered else 0
     new = view[start:]
-    said: list[BaseMessage] = [message for message in new if _is_request(message)]
+    requests: list[BaseMessage] = [message for message in new if _is_request(message)]
     within = [*takewhile(lambda message: not _is_request(message), new)]  # of a turn that had begun before
-    found = not said or any(isinstance(message, ToolMessage) for message in within)
+    found = not requests or any(isinstance(message, ToolMessage) for message in within)
     begun = active_index(view[:start]) if found else None
-    shown = view if any(message.content == TURN_LEFT_OUT for message in said) else new
+    shown = view if any(message.content == TURN_LEFT_OUT for message in requests) else new
     texts = "\n".join(message_text(message) for message in shown)
     return Suspects(
         {media_handle(media): _called(media, texts) for message in shown for media in _media(message)},
-        tuple(str(message.id) for message in ([] if begun is None else [view[begun]]) + said),
-        bool(said),
+        tuple(str(message.id) for message in ([] if begun is None else [view[begun]]) + requests),
+        bool(requests),
         tuple(dict.fromkeys(str(each.name or "a tool") for each in new if isinstance(each, ToolMessage))),
     )
 
@@ -142,7 +142,7 @@ def decisions_without(
 
     Args:
         compaction: The decisions.
-        messages: The whole conversation.
+        messages: The complete conversation.
         shown: The same from `without_refused`.
         refused: What is left out.
     """

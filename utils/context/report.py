@@ -29,7 +29,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """One stage that changed something. Token numbers are of the whole request.
+    """One stage that changed something. Token numbers are those of the complete request.
 
     Attributes:
         strategy: Name of the stage.

@@ -38,12 +38,12 @@ def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
     bags = [Counter(words_of(passage)) for passage in passages]
     lengths = [bag.total() for bag in bags]
     average = sum(lengths) / max(1, len(lengths)) or 1.0
-    asked = set(words_of(query))
-    rarity = {word: _rarity(sum(word in bag for bag in bags), len(bags)) for word in asked}
+    terms = set(words_of(query))
+    rarity = {word: _rarity(sum(word in bag for bag in bags), len(bags)) for word in terms}
     hits = []
     for place, (bag, length) in enumerate(zip(bags, lengths, strict=True)):
         norm = _K1 * (1 - _B + _B * length / average)
-        score = math.fsum(rarity[w] * bag[w] * (_K1 + 1) / (bag[w] + norm) for w in asked if w in bag)
+        score = math.fsum(rarity[w] * bag[w] * (_K1 + 1) / (bag[w] + norm) for w in terms if w in bag)
         if score > 0:
             hits.append(Hit(place, score))
     return sorted(hits, key=lambda hit: (-hit.score, hit.place))[:most]

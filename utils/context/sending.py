@@ -1,4 +1,4 @@
-"""What of a prepared request goes to the model: its tools, and the messages in the form of the model's provider."""
+"""Converts a prepared request for the model: its tools, and the messages in the form of the model's provider."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _WITHOUT_CACHE = (None, ModelProvider.EMBEDDED)
 _OPENAI = ("openai", "azure-openai")
 
 _TEXT_STAYS_TEXT = ("openai-chat", "azure-openai-chat")
-"""Clients of the chat completions API. Some of its servers take no blocks, and LangChain's client looks at each block of the
-whole conversation for a tenth of a millisecond in every request."""
+"""Clients of the chat completions API. Some of its servers accept no blocks, and LangChain's client processes each block of the
+conversation for a tenth of a millisecond in every request."""
 
 
 def sent_request(request: ModelRequest[Any], prepared: Prepared, tools: Sequence[Any]) -> ModelRequest[Any]:

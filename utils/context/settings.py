@@ -19,7 +19,7 @@ quarter of the window is reserved for the answer."""
 class ContextSettings(EnvSettings):
     """Size limits of model requests, and how requests are made to fit.
 
-    Limits that are not positive whole numbers count as unset. `ignored` has their names, for a warning
+    Limits that are not positive integers count as unset. `ignored` has their names, for a warning
     at start.
     """
 

@@ -14,14 +14,14 @@ from utils.events import RuleChange, RuleChanged
 class ContextState(AgentState[Any]):
     """The keys of context management in the graph's state. They are stored and must not change.
 
-    They are no private state of LangChain's, so that they pass between an agent's own graph and its subgraph.
+    They are not private state in LangChain's sense, so that they pass between an agent's own graph and its subgraph.
 
     Attributes:
         compaction: `Compaction.as_state`.
         pinned: Constraints that a model found in the user's messages, each with the id of its message.
         rules: Constraints that the user added or removed by command: `add` or `remove`, text, id of the message before.
-        told: The constraints that the user was told of, each with whether requests show it.
-        refused: `Refused.as_state`: what a provider refused, where it refused something.
+        told: The constraints that were reported to the user, each with whether requests show it.
+        refused: `Refused.as_state`: what a provider refused, if it refused something.
         unreported: Usage of model calls after the last answer, by purpose, until the next turn reports it.
     """
 
@@ -43,17 +43,17 @@ def edits_of(state: Mapping[str, Any]) -> tuple[Edit, ...]:
     return tuple(Edit(done == "add", text, after) for done, text, after in state.get("rules") or ())
 
 
-def rule_changes(told: Sequence[Sequence[Any]], rules: Sequence[tuple[str, bool]]) -> list[RuleChanged]:
-    """What became of the constraints since they were told last."""
-    before, now = {str(text): bool(shown) for text, shown in told}, dict(rules)
+def rule_changes(reported: Sequence[Sequence[Any]], rules: Sequence[tuple[str, bool]]) -> list[RuleChanged]:
+    """The changes of the constraints since they were last reported."""
+    before, now = {str(text): bool(shown) for text, shown in reported}, dict(rules)
     new = [RuleChanged(RuleChange.PINNED, text) for text in now if text not in before]
     gone = [RuleChanged(RuleChange.UNPINNED, text) for text in before if text not in now]
     unseen = [text for text, shown in now.items() if not shown and before.get(text, True)]
     return [*new, *gone, *(RuleChanged(RuleChange.NOT_SHOWN, text) for text in unseen)]
 
 
-def tell_rules(request: ModelRequest[Any], rules: Sequence[tuple[str, bool]]) -> dict[str, Any]:
-    """Tell the user what became of the constraints, and return what of the state changes; another agent's request has no user."""
+def report_rules(request: ModelRequest[Any], rules: Sequence[tuple[str, bool]]) -> dict[str, Any]:
+    """Report changed constraints to the user, and return the state update; a delegated request has no user to report to."""
     state: Mapping[str, Any] = request.state
     changes = rule_changes(state.get("told") or (), rules)
     if not changes or getattr(request.runtime.context, "delegation", None) is not None:

@@ -1,4 +1,4 @@
-"""What the meter of a request's task says, and is told: model calls that are left, and usage of those beside the answer."""
+"""Access to the meter of a request's task: the model calls that are left, and the usage of calls besides the answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def calls_left(request: ModelRequest[Any], most: int | None) -> int | None:
 
 
 def report_usage(request: ModelRequest[Any], cost: Mapping[str, Usage]) -> None:
-    """Tell the graph's stream what was used, by purpose, and count it on the task's budget."""
+    """Report usage by purpose to the graph's stream, and count it on the task's budget."""
     request.runtime.stream_writer(UsageReported(cost))
     if meter := getattr(request.runtime.context, "meter", None):
         meter.add(sum(cost.values(), Usage()))

@@ -17,7 +17,7 @@ Embed = Callable[[Sequence[str]], Awaitable[Any]]
 """Unit vectors of texts, in their order, as `Embedder.embed` gives them."""
 
 ANOTHER = 0.24
-"""Cosine to the nearest of the turns before, below which the topic is another one. `python -m tests.eval.topics` prints what it tells apart."""
+"""Cosine to the nearest earlier turn, below which the topic is another one. `python -m tests.eval.topics` prints how well it separates topics."""
 
 COMPARED = 4
 """Earlier turns that the last one is compared with."""
@@ -31,12 +31,12 @@ _ADDRESS = re.compile(r"https?://")
 
 
 async def changed_topic(messages: Sequence[BaseMessage], embed: Embed) -> int | None:
-    """The number of messages of the last turn if it is about another topic; `None` if not, or where that cannot be told."""
+    """The number of messages of the last turn if it is about another topic; `None` if not, or if that cannot be determined."""
     turns = last_turns(messages, COMPARED + 1)
     if len(turns) < 2 or not _may_begin(turns[-1][0]):  # noqa: PLR2004 - a turn and the one before
         return None
     try:
-        vectors = await embed([_told(turn) for turn in turns])
+        vectors = await embed([_subject(turn) for turn in turns])
     except PlatformError:
         return None
     nearest = max(float(vectors[-1] @ before) for before in vectors[:-1])
@@ -62,10 +62,12 @@ def _may_begin(request: BaseMessage) -> bool:
     return len(set(map(bare, words))) >= LEAST_WORDS
 
 
-def _told(turn: Sequence[BaseMessage]) -> str:
-    """What a turn is about: the user's words and the beginning of the last answer. What tools return is left out."""
-    said = next((message_text(m) for m in reversed(turn) if isinstance(m, AIMessage) and message_text(m)), "")
-    return f"{message_text(turn[0])} {_without_links(said)[:_ANSWER_HEAD]}".strip()
+def _subject(turn: Sequence[BaseMessage]) -> str:
+    """What a turn is about: the user's message and the beginning of the last answer, without tool results."""
+    answer = next(
+        (message_text(m) for m in reversed(turn) if isinstance(m, AIMessage) and message_text(m)), ""
+    )
+    return f"{message_text(turn[0])} {_without_links(answer)[:_ANSWER_HEAD]}".strip()
 
 
 def _without_links(text: str) -> str:

@@ -47,10 +47,10 @@ def is_oversized(draft: Draft) -> bool:
 
 def clipped_request(draft: Draft) -> bool:
     """Whether the active request is clipped."""
-    shown, said = active_index(draft.visible), active_index(draft.history)
-    if shown is None or said is None:
+    shown, original = active_index(draft.visible), active_index(draft.history)
+    if shown is None or original is None:
         return False
-    return draft.visible[shown].content != draft.history[said].content
+    return draft.visible[shown].content != draft.history[original].content
 
 
 def checked(draft: Draft) -> tuple[Draft, list[str]]:

@@ -53,35 +53,35 @@ class ChatCompletions:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client.chat.completions, name)
 
-    async def create(self, **asked: Any) -> Any:
+    async def create(self, **arguments: Any) -> Any:
         """Request a completion, with the arguments of the client's own `create`.
 
         Raises:
             openai.OpenAIError: As the client's own method.
         """
-        if not asked.get("stream"):
-            return await self._client.chat.completions.create(**asked)
+        if not arguments.get("stream"):
+            return await self._client.chat.completions.create(**arguments)
         chunks = await self._client.post(
             "/chat/completions",
             cast_to=object,
-            body={name: value for name, value in asked.items() if name not in _OPTIONS},
-            options=_options(asked),
+            body={name: value for name, value in arguments.items() if name not in _OPTIONS},
+            options=_options(arguments),
             stream=True,
             stream_cls=DoneTrackingStream,
         )
         return NormalisedStream(chunks)
 
     @asynccontextmanager
-    async def stream(self, **asked: Any) -> AsyncIterator[Any]:
+    async def stream(self, **arguments: Any) -> AsyncIterator[Any]:
         """Stream a completion, with the arguments of the client's own `stream`; for a JSON schema, as the plain stream.
 
         Raises:
             openai.OpenAIError: As the client's own method.
         """
-        if isinstance(asked.get("response_format"), Mapping):
-            opened: Any = await self.create(stream=True, **asked)
+        if isinstance(arguments.get("response_format"), Mapping):
+            opened: Any = await self.create(stream=True, **arguments)
         else:
-            opened = self._client.chat.completions.stream(**asked)
+            opened = self._client.chat.completions.stream(**arguments)
         async with opened as chunks:
             yield chunks
 
@@ -141,5 +141,5 @@ def _has_reason(chunk: Mapping[str, Any]) -> bool:
     )
 
 
-def _options(asked: Mapping[str, Any]) -> Any:
-    return {option: asked[name] for name, option in _OPTIONS.items() if asked.get(name) is not None}
+def _options(arguments: Mapping[str, Any]) -> Any:
+    return {option: arguments[name] for name, option in _OPTIONS.items() if arguments.get(name) is not None}

@@ -345,8 +345,8 @@ def facts_of(error: BaseException) -> Facts:
     body = error.args[0] if isinstance(error, ValueError) and error.args else None
     if isinstance(body, Mapping) and "message" in body:
         return _body_facts(classes | {ERROR_IN_ANSWER}, body)
-    said, body = str(getattr(error, "message", None) or error), getattr(error, "body", None)
-    text = (said if body is None else f"{said} {body}").lower()
+    message, body = str(getattr(error, "message", None) or error), getattr(error, "body", None)
+    text = (message if body is None else f"{message} {body}").lower()
     status, code = getattr(error, "status_code", None), getattr(error, "code", None)
     if isinstance(code, int):  # Google's
         status, code = code, getattr(error, "status", None)
@@ -371,9 +371,9 @@ def _body_facts(classes: frozenset[str], body: Mapping[str, object]) -> Facts:
 
 
 def _amazon_facts(classes: frozenset[str], response: Mapping[str, object]) -> Facts:
-    said = response.get("Error")
+    details = response.get("Error")
     meta = response.get("ResponseMetadata")
-    fields = said if isinstance(said, Mapping) else {}
+    fields = details if isinstance(details, Mapping) else {}
     about = meta if isinstance(meta, Mapping) else {}
     text = str(fields.get("Message", "")).lower()
     status = about.get("HTTPStatusCode")

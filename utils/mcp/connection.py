@@ -162,8 +162,10 @@ class Connection:
                 self._raise_failure(session, error)
                 await self._raise_if_lost(session, error)
                 name, code = self.server.name, error.error.code
-                said = quoted(error.error.message, _LONGEST_MESSAGE)
-                raise UpstreamRefused(f"The MCP server {name} answered with error {code}: {said}") from error
+                message = quoted(error.error.message, _LONGEST_MESSAGE)
+                raise UpstreamRefused(
+                    f"The MCP server {name} answered with error {code}: {message}"
+                ) from error
             case ValidationError():
                 raise UpstreamRefused(unknown_result(tool, error)) from error
             case RuntimeError():

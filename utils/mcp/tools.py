@@ -117,11 +117,11 @@ def _tool(connection: Connection, offered: types.Tool, name: str, arguments: Arg
     marks = _marks(offered, asks=asks)
 
     async def call(sent: Mapping[str, Any]) -> list[dict[str, Any]]:
-        asked = arguments.of(sent)
-        if asks and not may_call(server, offered.name, asked):
+        own_arguments = arguments.of(sent)
+        if asks and not may_call(server, offered.name, own_arguments):
             return [{"type": "text", "text": DECLINED}]
         try:
-            result = await connection.call(offered.name, asked)
+            result = await connection.call(offered.name, own_arguments)
         except UnansweredError as error:
             raise unanswered(error.error, marks) from error
         if result.isError:

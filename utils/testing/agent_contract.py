@@ -110,11 +110,11 @@ class AgentContract:
             assert _shown(model) == "value of a"
 
     async def test_a_crash_of_the_model_fails_the_task_with_a_sentence(self) -> None:
-        """Nothing of the exception is told; failed is never completed."""
+        """No part of the exception is shown; failed is never completed."""
         async with self.serving([ZeroDivisionError(SECRET)]) as (client, _):
             seen = await client.ask("Hello")
             _assert_well_formed(seen, "failed")
-            _assert_told_safely(seen)
+            _assert_no_leak(seen)
 
     async def test_a_cancel_stops_the_work(self) -> None:
         """No model call begins after a cancel was answered."""
@@ -136,8 +136,8 @@ class AgentContract:
         async with self.serving([calls(call("probe_question")), "Blue it is."]) as (client, model):
             asked = await client.ask("Paint it.")
             _assert_well_formed(asked, "input_required")
-            told = asked.events[-1]["statusUpdate"]["status"]["message"]["parts"]
-            assert QUESTION in "".join(part.get("text", "") for part in told)
+            parts = asked.events[-1]["statusUpdate"]["status"]["message"]["parts"]
+            assert QUESTION in "".join(part.get("text", "") for part in parts)
             task = asked.task
             answered = await client.ask("Blue", taskId=task["id"], contextId=task["contextId"])
             assert answered.states[-1] == "completed"
@@ -152,17 +152,17 @@ class AgentContract:
             seen = await client.ask("Try both.")
             _assert_well_formed(seen, "completed")
             assert seen.text == "One worked."
-            _assert_told_safely(seen)
+            _assert_no_leak(seen)
             shown = [one.text for one in model.requests[-1].messages[-2:]]
             assert not any(SECRET in text for text in shown)
             assert any("value of b" in text for text in shown)
 
-    async def test_a_turn_whose_only_tool_crashed_is_not_told_as_completed(self) -> None:
-        """Whatever the model makes of it."""
+    async def test_a_turn_whose_only_tool_crashed_is_not_reported_as_completed(self) -> None:
+        """Whatever the model answers."""
         async with self.serving([calls(call("probe_crash", key="a")), "All fine."]) as (client, _):
             seen = await client.ask("Try.")
             _assert_well_formed(seen, "failed")
-            _assert_told_safely(seen)
+            _assert_no_leak(seen)
 
     async def test_a_result_of_60_kb_is_shown_with_its_end_and_can_be_read_back(self) -> None:
         """A log's last line is what matters; the rest stands under a handle."""
@@ -203,14 +203,14 @@ class AgentContract:
         """State of a request is kept with the request."""
         both, arrived = asyncio.Event(), list[int]()
 
-        def heard(messages: Sequence[BaseMessage]) -> ScriptedReply:
+        def echo(messages: Sequence[BaseMessage]) -> ScriptedReply:
             arrived.append(1)
             if len(arrived) > 1:
                 both.set()
             words = [message.text for message in messages if isinstance(message, HumanMessage)]
             return ScriptedReply("Heard: " + ", ".join(words), gate=both)
 
-        async with self.serving(heard) as (client, _):
+        async with self.serving(echo) as (client, _):
             first, second = await asyncio.gather(client.ask("apples"), client.ask("pears"))
             again = await client.ask("plums", contextId=first.task["contextId"])
             assert first.task["contextId"] != second.task["contextId"]
@@ -250,8 +250,8 @@ def _assert_well_formed(seen: Seen, end: str) -> None:
     assert seen.states[-1] == end
 
 
-def _assert_told_safely(seen: Seen) -> None:
-    told = str(seen.events)
-    assert SECRET not in told
-    assert "ZeroDivisionError" not in told
-    assert "Traceback" not in told
+def _assert_no_leak(seen: Seen) -> None:
+    events = str(seen.events)
+    assert SECRET not in events
+    assert "ZeroDivisionError" not in events
+    assert "Traceback" not in events

@@ -1,7 +1,7 @@
-"""The part of the contract that can be seen from outside, against any A2A agent at a URL.
+"""The part of the contract that can be checked from outside, against any A2A agent at a URL.
 
-Each check names the section of the A2A specification 1.0 that it holds an agent to. Nothing of ours
-is expected of a foreign agent: what it does not declare is skipped, with the reason.
+Each check names the section of the A2A specification 1.0 that it verifies. Extensions of this project are not
+expected of a foreign agent: what it does not declare is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from utils.testing.contract import (
 from utils.testing.contract.session import Broken, Session, Skipped, open_session
 
 ASK = "Hello"
-"""What is said to the agent where nothing else is chosen."""
+"""The default message to the agent."""
 
 SECONDS = 60.0
 """Longest wait for one answer."""
@@ -52,7 +52,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A rule, and whether the agent keeps it; `reason` says what it did instead, or why nobody looked."""
+    """A rule, and whether the agent keeps it; `reason` says what it did instead, or why the check was skipped."""
 
     check: str
     section: str
@@ -114,7 +114,7 @@ CHECKS = (
 
 
 class NoAgent(Exception):
-    """There is no A2A agent at the address that could be looked at. Says why."""
+    """There is no A2A agent at the address that could be checked. Says why."""
 
 
 _WRONG_ANSWERS = (
@@ -134,7 +134,7 @@ async def conformance(url: str, *, ask: str = ASK, seconds: float = SECONDS) -> 
 
     Args:
         url: Where the agent's card is read.
-        ask: What is said to the agent: something that it answers without asking back.
+        ask: The message to the agent: a request that it answers without a question.
         seconds: Longest wait for one answer.
 
     Raises:
@@ -161,8 +161,8 @@ async def _verdict(check: Check, session: Session) -> Verdict:
         reason_text = f"no answer within {session.seconds:g} seconds"
         return Verdict(check.name, check.section, Outcome.FAIL, reason_text)
     except _WRONG_ANSWERS as error:
-        told = f"{type(error).__name__}: {_first_line(error)}"
-        return Verdict(check.name, check.section, Outcome.FAIL, told)
+        failure = f"{type(error).__name__}: {_first_line(error)}"
+        return Verdict(check.name, check.section, Outcome.FAIL, failure)
     return Verdict(check.name, check.section, Outcome.PASS)
 
 

@@ -258,7 +258,7 @@ def said(script: Script, turn: int, turns: int) -> str:
 def _parts(request: ChatRequest) -> str:
     tools = [tool.name for tool in request.tools]
     return json.dumps(
-        [tools, *([each.role, each.text, each.told] for each in request.messages)], ensure_ascii=False
+        [tools, *([each.role, each.text, each.notes] for each in request.messages)], ensure_ascii=False
     )
 
 

@@ -44,8 +44,8 @@ async def test_two_tasks_of_a_sub_agent_differ_in_their_last_message_only() -> N
             await ask(client, "And what of the second one?")
         first, second = (request for request in double.requests if request.tools)
     assert beginning(first) == beginning(second)
-    assert "original request" in first.messages[-1].told
-    assert first.messages[-1].told != second.messages[-1].told
+    assert "original request" in first.messages[-1].notes
+    assert first.messages[-1].notes != second.messages[-1].notes
 
 
 async def test_the_second_turn_begins_as_the_first_one_did() -> None:
@@ -70,5 +70,5 @@ async def test_a_model_is_told_the_date_behind_the_users_words() -> None:
         days = {before, datetime.now(UTC).date()}
         said = double.requests[0].messages[-1]
     assert said.text == "Hello"
-    assert said.told in {f"(Today is {day:%A, %Y-%m-%d}.)" for day in days}
+    assert said.notes in {f"(Today is {day:%A, %Y-%m-%d}.)" for day in days}
     assert "Today is" not in double.requests[0].messages[0].text

@@ -84,7 +84,7 @@ def run(history: History, counter: MessageCounter, *, keep_views: bool = False) 
         _judge(history, messages, policy, prepared, stored=stored, outcome=outcome)
         outcome.interrupted |= _open(messages)
         if keep_views:
-            outcome.views.append(prepared.whole())
+            outcome.views.append(prepared.all_messages())
     return outcome
 
 
@@ -107,7 +107,7 @@ def _judge(
     stored: dict[str, str],
     outcome: Outcome,
 ) -> None:
-    sent = prepared.whole()
+    sent = prepared.all_messages()
     tokens = count_messages_tokens(sent) + history.tool_tokens
     if tokens > policy.window - policy.reserve:
         outcome.over.append(f"{tokens} of {policy.window - policy.reserve}")

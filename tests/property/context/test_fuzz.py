@@ -64,6 +64,6 @@ def test_any_list_of_messages_becomes_a_request_within_its_budget(
     except ContextBudgetExceeded:
         assert any(isinstance(m, SystemMessage) for m in talk) or window < 1_000
         return
-    assert count_messages_tokens(prepared.whole()) <= policy.input_budget
-    assert refusals(prepared.whole()) == []
+    assert count_messages_tokens(prepared.all_messages()) <= policy.input_budget
+    assert refusals(prepared.all_messages()) == []
     assert prepared.report.violations == ()

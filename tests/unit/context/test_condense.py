@@ -84,7 +84,7 @@ def test_a_long_text_takes_time_in_proportion_and_its_ends_count() -> None:
 
 def test_text_without_blanks_is_cut_at_its_own_punctuation() -> None:
     told = "User: 数据库叫做 orion，端口是5433；只在星期五部署。它为什么失败？"
-    assert [(clause.whole, clause.asks) for clause in clauses_of(told, 10)] == [
+    assert [(clause.text, clause.asks) for clause in clauses_of(told, 10)] == [
         ("数据库叫做 orion", False),
         ("端口是5433", False),
         ("只在星期五部署", False),

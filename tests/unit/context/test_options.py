@@ -68,7 +68,7 @@ async def test_the_system_message_is_repeated_once_as_the_users_first_one_and_co
         assert done.system is not None
         assert told[0].content == done.system.content
         assert "- Never touch production." in str(told[0].content)
-        assert done.report.counted == count_messages_tokens(done.whole())
+        assert done.report.counted == count_messages_tokens(done.all_messages())
         assert sum(done.report.by_kind.values()) == done.report.counted
     assert (await prepare(Request(talk), policy, Parts(COUNTER))).messages[0].id == SYSTEM_AS_USER
     plain = await prepare(Request(talk, SYSTEM), standard(8_000), Parts(COUNTER))
@@ -98,9 +98,9 @@ async def test_a_repeated_system_message_breaks_no_rule_of_a_provider_and_no_bud
             )
         except ContextBudgetExceeded:
             return
-        assert count_messages_tokens(done.whole()) + told.tool_tokens == done.report.counted
+        assert count_messages_tokens(done.all_messages()) + told.tool_tokens == done.report.counted
         assert done.report.counted <= policy.input_budget
-        assert refusals(done.whole()) == []
+        assert refusals(done.all_messages()) == []
         assert done.report.violations == ()
         compaction = done.compaction
 

@@ -36,7 +36,7 @@ def strategies(prepared):
 async def test_a_request_that_fits_is_sent_as_it_is():
     talk = long_talk(3)
     prepared = await view(talk, standard(128_000))
-    assert prepared.whole() == [SYSTEM, *talk]
+    assert prepared.all_messages() == [SYSTEM, *talk]
     assert strategies(prepared) == []
 
 
@@ -110,14 +110,14 @@ async def test_after_a_clearing_the_beginning_stays_the_same_until_it_pays_to_cl
     grown = [*talk, AIMessage("Done.", id="x"), human("More?", "y")]
     second = await view(grown, policy, compaction=first.compaction)
     assert strategies(second) == []
-    assert second.whole()[: len(first.whole())] == first.whole()
+    assert second.all_messages()[: len(first.all_messages())] == first.all_messages()
 
 
 async def test_the_summary_stands_in_the_system_message_directly_before_the_recent_messages():
     summariser = RecordingSummariser("Service-1 has 7 replicas.")
     prepared = await view(long_talk(150, words=100), standard(8_000), summariser=summariser)
     assert "summarise" in strategies(prepared)
-    assert [m.type for m in prepared.whole()].count("system") == 1
+    assert [m.type for m in prepared.all_messages()].count("system") == 1
     system = str(prepared.system.content)
     assert system.startswith("You help with services.")
     assert system.index("Service-1 has 7 replicas.") > system.index("Summary of the conversation")
@@ -158,7 +158,7 @@ async def test_deep_inside_a_turn_the_request_fits_too_and_the_user_is_still_hea
     prepared = await view([*turn(0), human("Find it.", "active"), *loop], policy)
     assert prepared.report.after <= policy.input_budget
     assert "Find it." in [m.content for m in prepared.messages if m.type == "human"]
-    assert refusals(prepared.whole()) == []
+    assert refusals(prepared.all_messages()) == []
 
 
 async def test_an_oversized_request_is_shown_in_part_with_a_handle_and_reported():
@@ -226,7 +226,7 @@ async def test_three_calls_of_seven_articles_end_under_eighty_percent_of_the_win
         summariser, cache = RecordingSummariser(), dict[str, str]()
         parts = Parts(COUNTER, summariser, cache=cache)
         prepared = await prepare(Request(talk, SYSTEM), policy, parts)
-        assert 0.7 * 262_144 < count_messages_tokens(prepared.whole()) <= 209_715
+        assert 0.7 * 262_144 < count_messages_tokens(prepared.all_messages()) <= 209_715
         lists = [json.loads(full_text(m))["articles"] for m in prepared.messages if m.type == "tool"]
         assert [rows[0]["content"] for rows in lists] == [
             json.loads(articles(call))["articles"][0]["content"] for call in range(3)
@@ -241,7 +241,7 @@ async def test_three_calls_of_seven_articles_end_under_eighty_percent_of_the_win
         assert "Article 0-1" not in marked
         assert summariser.most_at_once > 1
         again = await prepare(Request(talk, SYSTEM), policy, parts, prepared.compaction)
-        assert again.whole() == prepared.whole()
+        assert again.all_messages() == prepared.all_messages()
         await prepare(Request(talk, SYSTEM), policy, parts)
         assert len(summariser.given) == len(marked)
 
@@ -262,7 +262,7 @@ async def test_what_the_provider_charges_more_is_counted_before_it_is_measured()
     parts = Parts(COUNTER, calibration=Calibration(1.35))
     policy = standard(8_000)
     prepared = await prepare(Request(long_talk(40), SYSTEM), policy, parts)
-    assert count_messages_tokens(prepared.whole()) * 1.35 <= policy.input_budget
+    assert count_messages_tokens(prepared.all_messages()) * 1.35 <= policy.input_budget
 
 
 async def test_a_request_that_its_tools_make_large_is_compacted_earlier():

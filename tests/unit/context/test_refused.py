@@ -76,13 +76,13 @@ TALK = [
 def test_what_came_since_the_last_accepted_request_is_suspected():
     found = suspects([said("One", "u1", PICTURE), answered("Yes.", "a1"), said("Two", "u2", REPORT)])
     assert found.media == {media_handle(media(REPORT)): 'the file "report.pdf"'}
-    assert (found.turns, found.said, found.tools) == (("u2",), True, ())
+    assert (found.turns, found.user_text, found.tools) == (("u2",), True, ())
 
 
 def test_a_result_within_a_turn_is_suspected_and_its_whole_turn_leaves():
     found = suspects([said("One", "u1"), answered("", "a1", "c1"), result("c1", PICTURE)])
     assert found.media == {HANDLE: "a picture"}
-    assert (found.turns, found.said, found.tools) == (("u1",), False, ("get",))
+    assert (found.turns, found.user_text, found.tools) == (("u1",), False, ("get",))
 
 
 def test_an_answer_that_no_model_wrote_shows_nothing_of_what_is_accepted():
@@ -180,5 +180,5 @@ async def test_a_request_holds_neither_the_turn_nor_a_rule_that_it_stated(window
         PRESETS["standard"](window),
         Parts(MessageCounter()),
     )
-    assert "badword" not in str([prepared.whole(), prepared.artifacts, prepared.rules])
+    assert "badword" not in str([prepared.all_messages(), prepared.artifacts, prepared.rules])
     assert prepared.report.violations == ()

@@ -150,7 +150,7 @@ async def test_trimming_shows_the_most_recent_messages_that_fit_and_no_fewer() -
 
 async def test_trimming_gives_the_same_view_each_time_and_asks_no_model() -> None:
     writer = RecordingSummariser()
-    views = [(await prepared(remarks(60), pipelit(8_000), writer)).whole() for _ in range(3)]
+    views = [(await prepared(remarks(60), pipelit(8_000), writer)).all_messages() for _ in range(3)]
     assert views[0] == views[1] == views[2]
     assert len(views[0]) < 60
     assert writer.given == []

@@ -26,7 +26,7 @@ _PLACEHOLDER = "[Result processed: {}]"
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Which results stay whole.
+    """Which results are not cleared.
 
     Attributes:
         exchanges: Number of latest exchanges with calls whose results stay. Those of the running turn always do, of

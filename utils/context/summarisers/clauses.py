@@ -29,14 +29,14 @@ class Clause:
         place: Its index in the text.
         speaker: `User`, `Assistant`, `Result of …`; empty if the text does not say.
         words: Its words without function words.
-        whole: The clause as written.
+        text: The clause as written.
         asks: Whether it is part of a question.
     """
 
     place: int
     speaker: str
     words: tuple[str, ...]
-    whole: str
+    text: str
     asks: bool
 
     @property
@@ -57,13 +57,13 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Lines with their speaker, which is that of the line before if a line names none."""
     speaker = ""
     for line in map(str.strip, text.splitlines()):
-        said = line
+        text = line
         if match := _SPEAKER.match(line):
-            speaker, said = match[1], line[match.end() :]
+            speaker, text = match[1], line[match.end() :]
         elif line.startswith(_CALL):
             speaker = "Assistant"
-        if said:
-            yield speaker, said
+        if text:
+            yield speaker, text
 
 
 def _clauses(lines: Iterable[tuple[str, str]]) -> Iterator[Clause]:

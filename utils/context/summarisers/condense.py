@@ -42,7 +42,7 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Vocabulary:
     """The words of a text: their stems, and their weights inside and at the beginning of a clause."""
 
     roots: dict[str, str]
@@ -62,10 +62,10 @@ def condense(text: str, max_tokens: int, counter: TokenCounter) -> str:
     for place in list(forms):
         if room <= 0:
             break
-        whole = items[place].clause.whole
-        more = counter.text(whole) - counter.text(forms[place])
+        full = items[place].clause.text
+        more = counter.text(full) - counter.text(forms[place])
         if 0 < more <= room:
-            forms[place], room = whole, room - more
+            forms[place], room = full, room - more
     while forms:
         result = _written({place: forms[place] for place in sorted(forms)}, items)
         if counter.text(result) <= max_tokens:
@@ -85,22 +85,22 @@ def _items(clauses: Sequence[Clause]) -> list[_Item]:
     spread = Counter(root for clause in clauses for root in {roots[word] for word in clause.words})
     scale = math.log(len(clauses) + 1)
     rarity = {root: 1 - math.log(times) / scale if scale else 1.0 for root, times in spread.items()}
-    said = _Said(
+    vocabulary = _Vocabulary(
         roots=roots,
         within={word: weight(word, opens=False, rarity=rarity[root]) for word, root in roots.items()},
         opening={word: weight(word, opens=True, rarity=rarity[root]) for word, root in roots.items()},
     )
     return [
-        _Item(clause, _terms(clause, said), 1 + sum(1 + _CHARS * len(w) for w in clause.words))
+        _Item(clause, _terms(clause, vocabulary), 1 + sum(1 + _CHARS * len(w) for w in clause.words))
         for clause in clauses
     ]
 
 
-def _terms(clause: Clause, said: _Said) -> dict[Term, float]:
+def _terms(clause: Clause, vocabulary: _Vocabulary) -> dict[Term, float]:
     factor = _VOICES.get(clause.speaker, _RESULT) * (_ASKED if clause.asks else 1.0)
-    stems = [said.roots[word] for word in clause.words]
-    values = [factor * said.within[word] for word in clause.words]
-    values[0] = factor * said.opening[clause.words[0]]
+    stems = [vocabulary.roots[word] for word in clause.words]
+    values = [factor * vocabulary.within[word] for word in clause.words]
+    values[0] = factor * vocabulary.opening[clause.words[0]]
     terms: dict[Term, float] = {}
     for root, value in zip(stems, values, strict=True):
         if value >= terms.get(root, 0.0):
@@ -138,8 +138,8 @@ def _gain(item: _Item, seen: Counter[Term]) -> float:
     """Gain of an item per token. This is the inner loop: one method call less saves a tenth of the time."""
     times, total = seen.get, 0.0
     for term, value in item.terms.items():
-        said = times(term)
-        total += value * _REPEATED**said if said else value
+        repeated = times(term)
+        total += value * _REPEATED**repeated if repeated else value
     return total / item.cost
 
 
@@ -162,5 +162,5 @@ def _lines(forms: dict[int, str], items: Sequence[_Item]) -> Iterator[str]:
 
 
 def _line(speaker: str, forms: Sequence[str]) -> str:
-    said = _JOINT.join(forms)
-    return f"{speaker}: {said}" if speaker and not said.startswith("Assistant calls ") else said
+    text = _JOINT.join(forms)
+    return f"{speaker}: {text}" if speaker and not text.startswith("Assistant calls ") else text

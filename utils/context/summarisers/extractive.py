@@ -90,14 +90,14 @@ def _sentences(text: str) -> list[str]:
 def _scored(sentences: Sequence[str], guidance: str) -> list[_Sentence]:
     bags = [frozenset(word.lower() for word in _WORD.findall(sentence)) for sentence in sentences]
     frequency = Counter(word for bag in bags for word in bag)
-    asked = frozenset(word.lower() for word in _WORD.findall(guidance) if len(word) > 2)  # noqa: PLR2004
+    guiding = frozenset(word.lower() for word in _WORD.findall(guidance) if len(word) > 2)  # noqa: PLR2004
     total = len(bags) + 1
     scored: list[_Sentence] = []
     for place, (sentence, bag) in enumerate(zip(sentences, bags, strict=True)):
         rarity = math.fsum(math.log(total / frequency[word]) + 0.1 for word in bag)
         score = rarity / (6 + len(bag))
         score += _NAME_BONUS * min(3, _names(sentence)) / 3
-        score += _GUIDANCE_BONUS * len(bag & asked) / (1 + len(asked))
+        score += _GUIDANCE_BONUS * len(bag & guiding) / (1 + len(guiding))
         score *= _USER_BONUS if sentence.startswith("User:") else 1.0
         score *= _QUESTION_MALUS if sentence.endswith("?") else 1.0
         scored.append(_Sentence(place, sentence, bag, score))

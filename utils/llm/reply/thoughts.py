@@ -99,9 +99,9 @@ def may_open_thought(text: str) -> bool:
 def reasoning_of(message: BaseMessage) -> str:
     """The reasoning that a server returned apart from the answer: in a field of the message or in a content block."""
     fields = [message.additional_kwargs.get(field) for field in REASONING_FIELDS]
-    said = [field for field in fields if isinstance(field, str)][:1]
+    texts = [field for field in fields if isinstance(field, str)][:1]
     blocks = message.content if isinstance(message.content, list) else []
-    return "".join([*said, *map(_block_reasoning, blocks)])
+    return "".join([*texts, *map(_block_reasoning, blocks)])
 
 
 def _block_reasoning(block: Any) -> str:

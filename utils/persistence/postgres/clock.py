@@ -33,14 +33,14 @@ class DatabaseClock:
         then, since = self._noted
         return max(self.own(), then + self._steady() - since) + self._behind
 
-    def note(self, reported: float, asked: float) -> None:
+    def note(self, reported: float, queried_at: float) -> None:
         """Record a time that the database reported, at some moment since it was queried.
 
         Args:
             reported: The database's time, in seconds since 1970.
-            asked: The time by `own` when it was queried.
+            queried_at: The time by `own` when it was queried.
         """
-        least, most = reported - self.own(), reported - asked
+        least, most = reported - self.own(), reported - queried_at
         near = least <= LEAST_DIFFERENCE and most >= -LEAST_DIFFERENCE
         self._behind = 0.0 if near else (least + most) / 2
         self._noted = self.own(), self._steady()

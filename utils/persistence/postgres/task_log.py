@@ -137,11 +137,11 @@ class PostgresTaskLogStore(TaskLogStore):
         """Begin the next attempt."""
 
         async def claim(db: Connection) -> Stored:
-            asked = self._clock.own()
+            queried_at = self._clock.own()
             begun = await (await db.execute(_CLAIM, (task_id, owner))).fetchone()
             if begun is None:
                 raise WriteRefused(Refusal.OWNER)
-            self._clock.note(begun[0], asked)
+            self._clock.note(begun[0], queried_at)
             await db.execute(_FORGET_EVENTS, {"id": task_id})
             await self._pool.notify(db, CHANNEL, task_id)
             claimed = await _look(db, task_id)

@@ -40,7 +40,7 @@ async def card_is_complete(session: Session) -> None:
 
 
 async def interfaces_are_reachable(session: Session) -> None:
-    """Clients connect to what the card says."""
+    """Clients connect to the addresses in the card."""
     for interface in session.card.supported_interfaces:
         parts = urlsplit(interface.url)
         if interface.protocol_binding != "GRPC" and (
@@ -54,7 +54,7 @@ async def interfaces_are_reachable(session: Session) -> None:
 
 
 async def _answers(session: Session, interface: AgentInterface) -> bool:
-    """Whether something listens at an address. What it says is for the other rules."""
+    """Whether something listens at an address. Other checks examine its responses."""
     try:
         async with asyncio.timeout(min(session.seconds, _CONNECT_SECONDS)):
             if interface.protocol_binding == "GRPC":
@@ -66,6 +66,6 @@ async def _answers(session: Session, interface: AgentInterface) -> bool:
                     pass
     except (httpx.ConnectError, httpx.ConnectTimeout, OSError, TimeoutError):
         return False
-    except httpx.HTTPError:  # it listens, and does not take a GET
+    except httpx.HTTPError:  # it listens, but does not accept GET
         return True
     return True

@@ -46,18 +46,18 @@ class Seen:
 
     @property
     def states(self) -> Sequence[str]:
-        """Every state that was told, in order."""
-        told = [event.get("statusUpdate") or event.get("task") for event in self.events]
-        return [state_of(one) for one in told if one]
+        """Every reported state, in order."""
+        updates = [event.get("statusUpdate") or event.get("task") for event in self.events]
+        return [state_of(one) for one in updates if one]
 
     @property
     def text(self) -> str:
-        """The answer as a client that follows append and replace has it."""
-        said = ""
+        """The answer as assembled by a client that supports append and replace."""
+        assembled = ""
         for chunk in self.chunks:
             text = "".join(part.get("text", "") for part in chunk["artifact"]["parts"])
-            said = said + text if chunk.get("append") else text
-        return said
+            assembled = assembled + text if chunk.get("append") else text
+        return assembled
 
     @property
     def chunks(self) -> Sequence[Event]:
@@ -81,10 +81,10 @@ class Client:
         return card
 
     async def call(self, method: str, params: Event) -> Event:
-        """One JSON-RPC call; the whole answer."""
+        """One JSON-RPC call; returns the complete response."""
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        answer = await self.http.post(f"{self.url}/", json=body, headers=HEADERS)
-        decoded: Event = answer.json()
+        response = await self.http.post(f"{self.url}/", json=body, headers=HEADERS)
+        decoded: Event = response.json()
         return decoded
 
     async def send(self, text: str, **where: str) -> Event:

@@ -9,7 +9,7 @@ from langgraph.types import interrupt
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 
-SECRET = "hunter2-of-the-probe"  # noqa: S105 - no password, and still not to be told
+SECRET = "hunter2-of-the-probe"  # noqa: S105 - not a password
 """Text of an exception that no client and no model may see."""
 
 LARGE = "first line of the large result\n" + "2026-11-21 a line in between\n" * 2_100 + "last line: disk full"

@@ -1,4 +1,4 @@
-"""Keeps what an agent really sent, since a lenient client hides what is wrong with it."""
+"""Keeps the raw responses of an agent, since a lenient client hides errors in them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class RawAnswers:
         """The JSON values of all answers: of a body, or of each event of a stream."""
         for body in self._bodies:
             text = body.decode(errors="replace")
-            whole = _decoded(text)
-            if whole is not None:
-                yield whole
+            decoded = _decoded(text)
+            if decoded is not None:
+                yield decoded
                 continue
             for line in text.splitlines():
                 if line.startswith("data:") and (value := _decoded(line[5:])) is not None:

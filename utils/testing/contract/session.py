@@ -53,18 +53,18 @@ class Broken(Exception):
 
 
 class Skipped(Exception):
-    """The rule cannot be looked at here; says why."""
+    """The rule cannot be checked here; says why."""
 
 
 @dataclass
 class Session:
-    """What the checks share. Answers that several of them need are asked for once.
+    """State that the checks share. Responses that several of them need are requested once.
 
     Attributes:
         url: Where the card was read.
         raw_card: The card as it was sent.
         card: The card as the SDK reads it.
-        ask: What is said to the agent.
+        ask: The message to the agent.
         seconds: Longest wait for one answer.
         raw_answers: All that was sent, as it was sent.
         sent: Ids of the messages that the client sent.
@@ -94,7 +94,7 @@ class Session:
         raise Broken("the answer is neither a task nor a message")
 
     async def stream(self) -> list[StreamResponse]:
-        """The events of one streamed message, asked for once."""
+        """The events of one streamed message, requested once."""
         if not self.card.capabilities.streaming:
             raise Skipped("the card declares no streaming")
         found: list[StreamResponse] = await self._shared("stream", self._whole_stream)
@@ -115,7 +115,7 @@ class Session:
         return events
 
     async def answer(self) -> Task | Message:
-        """The answer to one message, asked for once."""
+        """The answer to one message, requested once."""
         found: Task | Message = await self._shared("answer", self.send)
         return found
 
@@ -143,7 +143,7 @@ class Session:
         return events
 
     async def _shared(self, what: str, make: Callable[[], Awaitable[Any]]) -> Any:
-        """What several checks need: made once, and where it failed, told once."""
+        """A value that several checks need: created once; a failure is reported once."""
         import httpx
 
         if what not in self._once:
@@ -202,9 +202,9 @@ async def open_session(url: str, ask: str, seconds: float) -> AsyncIterator[Sess
     """Read the card and make clients for it.
 
     Raises:
-        PeerError: Nobody answers there, there is no card that the SDK can read, or it names no interface that is
-            spoken here.
-        httpx.HTTPError: The card was there once, and then not.
+        PeerError: There is no response, no card that the SDK can parse, or no interface with a supported
+            binding.
+        httpx.HTTPError: The card was available at first, but not the second time.
     """
     async with http_client(url) as http:
         raw_answers = RawAnswers()

@@ -1,4 +1,4 @@
-"""How any A2A agent's tasks begin, change, end, and are asked for."""
+"""How tasks of any A2A agent begin, change, end, and are read."""
 
 from __future__ import annotations
 
@@ -115,17 +115,17 @@ async def artifacts_are_appended_to_what_exists(session: Session) -> None:
 
 
 async def last_chunk_is_marked(session: Session) -> None:
-    """A client knows when an artifact that came in chunks is whole."""
+    """A client knows when an artifact that is sent in chunks is complete."""
     events = await session.streamed_task()
     updates = [event.artifact_update for event in events if event.HasField("artifact_update")]
     in_chunks = {update.artifact.artifact_id for update in updates if update.append}
-    whole = {update.artifact.artifact_id for update in updates if update.last_chunk}
-    if open_artifacts := in_chunks - whole:
+    completed = {update.artifact.artifact_id for update in updates if update.last_chunk}
+    if open_artifacts := in_chunks - completed:
         raise Broken(f"no chunk of artifact {min(open_artifacts)} is the last one")
 
 
 async def stored_task_says_the_same(session: Session) -> None:
-    """What is asked for later is what was streamed."""
+    """The stored task has the content that was streamed."""
     events = await session.streamed_task()
     stored = await session.unary.get_task(GetTaskRequest(id=events[0].task.id), context=session.context)
     last = next((state for state in reversed([_state(event) for event in events]) if state), None)
@@ -136,7 +136,7 @@ async def stored_task_says_the_same(session: Session) -> None:
 
 
 async def unknown_task_is_not_found(session: Session) -> None:
-    """Nobody's task is nowhere."""
+    """An unknown task is reported as not found."""
     get = session.unary.get_task(GetTaskRequest(id=str(uuid4())), context=session.context)
     await _refused(get, TaskNotFoundError)
     cancel = session.unary.cancel_task(CancelTaskRequest(id=str(uuid4())), context=session.context)
@@ -256,16 +256,16 @@ def _text(parts: Any) -> str:
 
 
 def _streamed_text(events: Sequence[StreamResponse]) -> dict[str, str]:
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for event in events:
         kind = event.WhichOneof("payload")
         if kind == "task":
-            told |= _stored_text(event.task)
+            texts |= _stored_text(event.task)
         elif kind == "artifact_update":
             update = event.artifact_update
             name = update.artifact.artifact_id
-            told[name] = (told.get(name, "") if update.append else "") + _text(update.artifact.parts)
-    return told
+            texts[name] = (texts.get(name, "") if update.append else "") + _text(update.artifact.parts)
+    return texts
 
 
 def _stored_text(task: Task) -> dict[str, str]:

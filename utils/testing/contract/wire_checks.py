@@ -1,4 +1,4 @@
-"""How any A2A agent answers what is wrong, on its JSON-RPC interface."""
+"""How any A2A agent responds to invalid requests on its JSON-RPC interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def malformed_json_is_a_parse_error(session: Session) -> None:
 
 
 async def unknown_method_is_not_found(session: Session) -> None:
-    """A method that nobody knows."""
+    """An unknown method is reported as not found."""
     _expect(await session.method("NoSuchMethod", {}), METHOD_NOT_FOUND)
 
 
@@ -27,12 +27,12 @@ async def message_without_parts_is_refused(session: Session) -> None:
 
 
 async def unknown_version_is_refused(session: Session) -> None:
-    """Another protocol is not guessed at."""
+    """A request in an unknown version of the protocol is refused."""
     _expect(await session.method("GetTask", {"id": "nobody"}, version="99.0"), VERSION_NOT_SUPPORTED)
 
 
 async def push_is_refused_where_not_declared(session: Session) -> None:
-    """What the card does not declare is an error and no silence."""
+    """A feature that the card does not declare is refused with an error."""
     if session.card.capabilities.push_notifications:
         raise Skipped("the card declares push notifications")
     answer = await session.method("ListTaskPushNotificationConfigs", {"taskId": "nobody"})
@@ -40,7 +40,7 @@ async def push_is_refused_where_not_declared(session: Session) -> None:
 
 
 async def streaming_is_refused_where_not_declared(session: Session) -> None:
-    """A client that streams anyway is told so."""
+    """A client that streams nevertheless gets an error."""
     if session.card.capabilities.streaming:
         raise Skipped("the card declares streaming")
     message = {"messageId": "conformance", "role": "ROLE_USER", "parts": [{"text": session.ask}]}

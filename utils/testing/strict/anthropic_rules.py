@@ -32,7 +32,7 @@ def check(body: Body, window: int) -> Rejection | None:
 
 
 def count(body: Body) -> int:
-    """Tokens of the whole request."""
+    """Tokens of the complete request."""
     system = sum(text_tokens(block.get("text", "")) for block in blocks(body.get("system") or ""))
     turns = sum(3 + sum(map(_tokens, blocks(message["content"]))) for message in body["messages"])
     return 3 + system + turns + schema_tokens(body.get("tools") or ())
@@ -125,26 +125,26 @@ def _tools(body: Body) -> Iterator[Rejection]:
 
 
 def _pairs(body: Body) -> Iterator[Rejection]:
-    asked: list[str] = []
+    open_calls: list[str] = []
     for index, message in enumerate(body["messages"]):
         content = blocks(message["content"])
         given = [block["tool_use_id"] for block in content if block["type"] == "tool_result"]
-        if missing := [name for name in asked if name not in given]:
+        if missing := [name for name in open_calls if name not in given]:
             yield _refuse(
                 "orphan_call",
                 f"messages.{index - 1}: `tool_use` ids were found without `tool_result` blocks immediately after: "
                 f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
             )
-        if unknown := [name for name in given if name not in asked]:
+        if unknown := [name for name in given if name not in open_calls]:
             yield _refuse(
                 "orphan_result",
                 f"messages.{index}.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {', '.join(unknown)}. "
                 "Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
             )
-        asked = [block["id"] for block in content if block["type"] == "tool_use"]
-        if len(set(asked)) < len(asked):
+        open_calls = [block["id"] for block in content if block["type"] == "tool_use"]
+        if len(set(open_calls)) < len(open_calls):
             yield _refuse("duplicate_call_id", "messages: `tool_use` ids must be unique")
-        for name in asked:
+        for name in open_calls:
             if not CALL_ID.fullmatch(name):
                 yield _refuse(
                     "tool_name", "messages: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"

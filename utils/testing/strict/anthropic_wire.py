@@ -1,4 +1,4 @@
-"""Anthropic's Messages API on the wire: whole answers and server-sent events."""
+"""Anthropic's Messages API on the wire: complete answers and server-sent events."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def refusal_body(rejection: Rejection) -> dict[str, Any]:
     }
 
 
-def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
-    """The JSON of a whole answer."""
+def answer_body(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    """The JSON of a complete answer."""
     text, reason = _text_and_reason(request, reply)
     content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
     content += [
@@ -66,8 +66,8 @@ def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
 def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
     """The same answer as server-sent events."""
     text, reason = _text_and_reason(request, reply)
-    told = _usage(request, text, reply)
-    yield event("message_start", message=_head(request) | {"usage": told | {"output_tokens": 1}})
+    usage = _usage(request, text, reply)
+    yield event("message_start", message=_head(request) | {"usage": usage | {"output_tokens": 1}})
     index = 0
     if text:
         yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
@@ -82,7 +82,7 @@ def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
     yield event(
         "message_delta",
         delta={"stop_reason": reason, "stop_sequence": None},
-        usage=told,
+        usage=usage,
     )
     yield event("message_stop")
 
@@ -162,9 +162,9 @@ def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:
 
 def _usage(request: ChatRequest, text: str, reply: Reply) -> dict[str, Any]:
     answered = text_tokens(text) + sum(text_tokens(json.dumps(dict(call.arguments))) for call in reply.calls)
-    told = round(request.tokens * reply.prompt_share)
+    prompt = round(request.tokens * reply.prompt_share)
     return {
-        "input_tokens": told,
+        "input_tokens": prompt,
         "output_tokens": answered,
         "cache_read_input_tokens": 0,
         "cache_creation_input_tokens": 0,

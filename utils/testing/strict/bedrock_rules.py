@@ -32,7 +32,7 @@ def check(body: Body, window: int) -> Rejection | None:
 
 
 def count(body: Body) -> int:
-    """Tokens of the whole request."""
+    """Tokens of the complete request."""
     return bedrock_tokens(body) + schema_tokens(_specs(body))
 
 
@@ -126,18 +126,18 @@ def _pattern(value: str, where: str, pattern: str) -> Rejection:
 
 def _pairs(body: Body) -> Iterator[Rejection]:
     messages = body["messages"]
-    asked: list[str] = []
+    open_calls: list[str] = []
     for index, message in enumerate(messages):
         given = [result["toolUseId"] for result in _blocks(message, "toolResult")]
-        yield from _answers(index, asked, given)
-        asked = [use["toolUseId"] for use in _blocks(message, "toolUse")]
-        if len(set(asked)) < len(asked):
-            twice = ", ".join(sorted({name for name in asked if asked.count(name) > 1}))
+        yield from _answers(index, open_calls, given)
+        open_calls = [use["toolUseId"] for use in _blocks(message, "toolUse")]
+        if len(set(open_calls)) < len(open_calls):
+            twice = ", ".join(sorted({name for name in open_calls if open_calls.count(name) > 1}))
             yield _refuse(
                 "duplicate_call_id",
                 f"The toolUse blocks at messages.{index}.content contain duplicate Ids: {twice}",
             )
-    yield from _answers(len(messages), asked, [])
+    yield from _answers(len(messages), open_calls, [])
     if messages[-1]["role"] != "user":
         yield _refuse(
             "prefill",
@@ -145,14 +145,14 @@ def _pairs(body: Body) -> Iterator[Rejection]:
         )
 
 
-def _answers(index: int, asked: list[str], given: list[str]) -> Iterator[Rejection]:
-    missing = [name for name in asked if name not in given]
+def _answers(index: int, open_calls: list[str], given: list[str]) -> Iterator[Rejection]:
+    missing = [name for name in open_calls if name not in given]
     if missing:
         yield _refuse(
             "orphan_call",
             f"Expected toolResult blocks at messages.{index}.content for the following Ids: {', '.join(missing)}",
         )
-    if len(given) > len(asked):
+    if len(given) > len(open_calls):
         yield _refuse(
             "orphan_result",
             f"The number of toolResult blocks at messages.{index}.content exceeds the number of toolUse "

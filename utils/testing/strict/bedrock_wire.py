@@ -36,8 +36,8 @@ def refusal_body(rejection: Rejection) -> dict[str, Any]:
     return {"message": rejection.message}
 
 
-def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
-    """The JSON of a whole answer."""
+def answer_body(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    """The JSON of a complete answer."""
     text, reason = _text_and_reason(request, reply)
     blocks: list[dict[str, Any]] = [{"text": text}] if text else []
     blocks += [{"toolUse": _use(call) | {"input": call.arguments}} for call in reply.calls]

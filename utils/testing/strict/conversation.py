@@ -1,4 +1,4 @@
-"""Requests and answers as brains see them, independent of the API."""
+"""Requests and answers in a form that does not depend on the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Api(StrEnum):
     RESPONSES = "responses"
 
 
-_TOLD = ("(Today is ", "Another agent delegated this task.")
+_NOTES = ("(Today is ", "Another agent delegated this task.")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Call:
 class Said:
     """One message. A tool's result has `call_id`; roles are system, user, assistant and tool.
 
-    `told` is what our agents tell a model behind a user's words, as a paragraph or a block of its own: `text` is the words alone.
+    `notes` is what agents of this project append to a user's message for the model, as a separate paragraph or block: `text` is the
+    user's message alone.
     """
 
     role: str
@@ -42,29 +43,29 @@ class Said:
     calls: Sequence[Call] = ()
     call_id: str | None = None
     failed: bool = False
-    told: str = ""
+    notes: str = ""
 
     @classmethod
     def of_texts(cls, role: str, texts: Sequence[str], calls: Sequence[Call] = ()) -> Said:
         """A message of the user or the model from its blocks of text.
 
-        Clients of some providers make one of several messages of the user in a row: each ends with what was told behind it.
+        Clients of some providers merge consecutive messages of the user: each of them ends with its notes.
         """
         if role != "user":
             return cls(role, "".join(texts), calls)
-        said, told = [""], list[str]()
+        said, notes = [""], list[str]()
         for text in (part for each in texts for part in _parted(each)):
-            if said[-1] and text.startswith(_TOLD):
-                told.append(text)
+            if said[-1] and text.startswith(_NOTES):
+                notes.append(text)
                 said.append("")
             else:
                 said[-1] += text
-        return cls(role, "\n".join(filter(None, said)), calls, told="\n".join(told))
+        return cls(role, "\n".join(filter(None, said)), calls, notes="\n".join(notes))
 
 
 def _parted(text: str) -> Sequence[str]:
-    """The user's words, and what stands behind them."""
-    found = [at for opening in _TOLD if (at := text.rfind(f"\n\n{opening}")) > 0]
+    """The user's message, and the notes after it."""
+    found = [at for opening in _NOTES if (at := text.rfind(f"\n\n{opening}")) > 0]
     return (text[: min(found)], text[min(found) + 2 :]) if found else (text,)
 
 
@@ -117,8 +118,8 @@ class Reply:
         chunks: The pieces that the text is streamed in, where given.
         reason: Finish reason in the API's spelling; the usual one when unset, none when empty.
         cut: Characters that are missing at the end of the last call's arguments.
-        usage_in_each_chunk: Whether the tokens are told in every chunk of a stream, as some servers do.
-        reasoning: Summary of what the model thought; the Responses API alone has it.
+        usage_in_each_chunk: Whether the usage is reported in every chunk of a stream, as some servers do.
+        reasoning: Summary of the model's reasoning; only in the Responses API.
         prompt_share: Share of the input's tokens that is reported; some servers leave out cached ones.
     """
 

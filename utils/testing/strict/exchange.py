@@ -65,13 +65,13 @@ class Exchange:
             await _start(self.send, 502, b"text/html")
             await _body(self.send, _GATEWAY_PAGE)
             return
-        said = fault.rejection or refusal(self.target.api, fault.kind)
-        await self.refuse(said, fault.retry_after)
+        rejection = fault.rejection or refusal(self.target.api, fault.kind)
+        await self.refuse(rejection, fault.retry_after)
 
     async def answer(self, request: ChatRequest, reply: Reply) -> None:
-        """Answer as asked for: whole or streamed."""
+        """Answer as requested: in one response or streamed."""
         if not request.stream:
-            await send_json(self.send, 200, self.wire.whole(request, reply), _amazon_headers())
+            await send_json(self.send, 200, self.wire.answer_body(request, reply), _amazon_headers())
             return
         await _start(self.send, 200, self.wire.CONTENT_TYPE, _amazon_headers())
         await _stream(self.send, self.wire.events(request, reply))
@@ -106,7 +106,7 @@ class Exchange:
 
     async def _spoil_whole(self, request: ChatRequest, fault: Fault) -> None:
         if fault.kind is FaultKind.NULL_CHOICES and self.target.api is Api.OPENAI:
-            await send_json(self.send, 200, openai_wire.whole(request, Reply()) | {"choices": None})
+            await send_json(self.send, 200, openai_wire.answer_body(request, Reply()) | {"choices": None})
         elif fault.kind in _NOTHING:
             await self.answer(request, Reply())
         elif fault.kind is FaultKind.STALL:

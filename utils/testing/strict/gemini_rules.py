@@ -35,7 +35,7 @@ def check(body: Body, window: int) -> Rejection | None:
 
 
 def count(body: Body) -> int:
-    """Tokens of the whole request."""
+    """Tokens of the complete request."""
     system = sum(map(_tokens, (body.get("systemInstruction") or {}).get("parts") or ()))
     turns = sum(3 + sum(map(_tokens, content["parts"])) for content in body["contents"])
     return 3 + system + turns + schema_tokens(declarations(body))
@@ -94,17 +94,17 @@ def _tools(body: Body) -> Iterator[Rejection]:
 
 
 def _pairs(body: Body) -> Iterator[Rejection]:
-    asked: list[str] = []
+    open_calls: list[str] = []
     for index, content in enumerate(body["contents"]):
         given = [part["functionResponse"]["name"] for part in _of(content, "functionResponse")]
-        if len(given) != len(asked):
-            rule = "orphan_call" if len(given) < len(asked) else "orphan_result"
+        if len(given) != len(open_calls):
+            rule = "orphan_call" if len(given) < len(open_calls) else "orphan_result"
             yield _refuse(
                 rule,
                 "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
             )
-        asked = [part["functionCall"]["name"] for part in _of(content, "functionCall")]
-        if asked and (index == 0 or body["contents"][index - 1].get("role") == "model"):
+        open_calls = [part["functionCall"]["name"] for part in _of(content, "functionCall")]
+        if open_calls and (index == 0 or body["contents"][index - 1].get("role") == "model"):
             yield _refuse(
                 "first_not_user",
                 "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",

@@ -54,8 +54,8 @@ def refusal_body(rejection: Rejection) -> dict[str, Any]:
     return {"error": {"code": rejection.status, "message": rejection.message, "status": status}}
 
 
-def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
-    """The JSON of a whole answer."""
+def answer_body(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    """The JSON of a complete answer."""
     text, reason = _text_and_reason(request, reply)
     parts = [*([{"text": text}] if text else ()), *call_parts(reply.calls)]
     return answer(parts, reason, _usage(request, text, reply))
@@ -99,8 +99,8 @@ def answer(
     candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
     if reason is not None:
         candidate["finishReason"] = reason
-    told = {"usageMetadata": usage} if usage is not None else {}
-    return {"candidates": [candidate], **told, "modelVersion": "served-model", "responseId": "double"}
+    metadata = {"usageMetadata": usage} if usage is not None else {}
+    return {"candidates": [candidate], **metadata, "modelVersion": "served-model", "responseId": "double"}
 
 
 def call_parts(calls: Sequence[Call]) -> list[dict[str, Any]]:
@@ -119,8 +119,8 @@ def _said(turn: int, content: Mapping[str, Any]) -> Iterator[Said]:
     for position, response in enumerate(responses):
         said = response["response"]
         text = said.get("output", said.get("result", said.get("error"))) if len(said) == 1 else said
-        told = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-        yield Said("tool", told, call_id=f"{turn - 1}-{position}", failed="error" in said)
+        result = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+        yield Said("tool", result, call_id=f"{turn - 1}-{position}", failed="error" in said)
     used = [part["functionCall"] for part in parts if "functionCall" in part]
     calls = [
         Call(f"{turn}-{position}", each["name"], each.get("args") or {}) for position, each in enumerate(used)
@@ -139,5 +139,9 @@ def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:
 
 def _usage(request: ChatRequest, text: str, reply: Reply) -> dict[str, Any]:
     answered = text_tokens(text) + sum(text_tokens(json.dumps(dict(call.arguments))) for call in reply.calls)
-    told = round(request.tokens * reply.prompt_share)
-    return {"promptTokenCount": told, "candidatesTokenCount": answered, "totalTokenCount": told + answered}
+    prompt = round(request.tokens * reply.prompt_share)
+    return {
+        "promptTokenCount": prompt,
+        "candidatesTokenCount": answered,
+        "totalTokenCount": prompt + answered,
+    }

@@ -35,7 +35,7 @@ def check(body: Body, window: int) -> Rejection | None:
 
 
 def count(body: Body) -> int:
-    """Tokens of the whole request."""
+    """Tokens of the complete request."""
     return openai_tokens(body["messages"]) + schema_tokens(body.get("tools") or ())
 
 

@@ -41,8 +41,8 @@ def refusal_body(rejection: Rejection) -> dict[str, Any]:
     }
 
 
-def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
-    """The JSON of a whole answer."""
+def answer_body(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    """The JSON of a complete answer."""
     text, reason = _text_and_reason(request, reply)
     message: dict[str, Any] = {"role": "assistant", "content": text or None, "refusal": None}
     if reply.calls:
@@ -149,11 +149,11 @@ def _call(call: Call) -> dict[str, Any]:
 
 def _usage(request: ChatRequest, text: str, reply: Reply) -> dict[str, Any]:
     answered = text_tokens(text) + sum(text_tokens(json.dumps(_call(call))) for call in reply.calls)
-    told = round(request.tokens * reply.prompt_share)
+    prompt = round(request.tokens * reply.prompt_share)
     return {
-        "prompt_tokens": told,
+        "prompt_tokens": prompt,
         "completion_tokens": answered,
-        "total_tokens": told + answered,
+        "total_tokens": prompt + answered,
         "prompt_tokens_details": {"cached_tokens": 0},
     }
 

@@ -52,7 +52,7 @@ class Rejected:
     Attributes:
         api: The API that it came over.
         rule: Short name of the rule.
-        message: What the client was told.
+        message: The error message that the client received.
         body: The request as it was sent.
     """
 
@@ -285,7 +285,7 @@ def _parse(target: ModelTarget, body: Mapping[str, Any]) -> ChatRequest:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """A request's body; nothing where its sender left, or was killed, before all of it was here."""
+    """The body of a request; `None` if the client disconnected before it was complete."""
     parts = []
     while True:
         message = await receive()

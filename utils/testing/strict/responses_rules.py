@@ -44,9 +44,11 @@ def check(body: Body, window: int) -> Rejection | None:
 
 
 def count(body: Body) -> int:
-    """Tokens of the whole request."""
-    said = sum(4 + text_tokens(text_of(item)) for item in body["input"])
-    return said + schema_tokens([{"type": "function", "function": tool} for tool in body.get("tools") or ()])
+    """Tokens of the complete request."""
+    tokens = sum(4 + text_tokens(text_of(item)) for item in body["input"])
+    return tokens + schema_tokens(
+        [{"type": "function", "function": tool} for tool in body.get("tools") or ()]
+    )
 
 
 def text_of(item: Body) -> str:

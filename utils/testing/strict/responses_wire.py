@@ -13,7 +13,7 @@ from utils.testing.strict.counting import text_tokens
 from utils.testing.strict.openai_wire import refusal_body
 from utils.testing.strict.responses_rules import count, kind_of, text_of
 
-__all__ = ["CONTENT_TYPE", "end", "error_event", "events", "opening", "parse", "refusal_body", "whole"]
+__all__ = ["CONTENT_TYPE", "answer_body", "end", "error_event", "events", "opening", "parse", "refusal_body"]
 
 CONTENT_TYPE = b"text/event-stream; charset=utf-8"
 
@@ -37,8 +37,8 @@ def parse(body: Mapping[str, Any]) -> ChatRequest:
     )
 
 
-def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
-    """The JSON of a whole response."""
+def answer_body(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    """The JSON of a complete response."""
     return _response(request, "completed", _output(request, reply), _usage(request, reply))
 
 
@@ -68,8 +68,8 @@ def opening(request: ChatRequest, text: str) -> bytes:
 
 def error_event() -> bytes:
     """An error in a stream that has begun."""
-    said = "The server had an error while processing your request. Sorry about that!"
-    return _event("error", code="server_error", message=said, param=None)
+    message = "The server had an error while processing your request. Sorry about that!"
+    return _event("error", code="server_error", message=message, param=None)
 
 
 def end() -> bytes:

@@ -76,7 +76,7 @@ def called(
     id_: str | None = "call_1",
     encoded: bool = True,
 ) -> Delta:
-    """A whole tool call. Arguments that are text are sent as they are; index and id are left out where `None`.
+    """A complete tool call. Arguments that are a string are sent unchanged; index and ID are left out if `None`.
 
     Args:
         name: Name of the tool.
@@ -85,8 +85,8 @@ def called(
         id_: Id of the call.
         encoded: Whether arguments are sent as JSON in a string, as they should be.
     """
-    told = json.dumps(arguments) if encoded and not isinstance(arguments, str) else arguments
-    call: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": told}}
+    sent = json.dumps(arguments) if encoded and not isinstance(arguments, str) else arguments
+    call: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": sent}}
     if index is not None:
         call["index"] = index
     if id_ is not None:
@@ -136,7 +136,7 @@ def error_line(error: Mapping[str, Any], **beside: Any) -> bytes:
 
 
 def refusal(body: object, status: int, **headers: str) -> Wire:
-    """A refusal with a body of any shape: JSON, or text as it is."""
+    """A refusal with any body: JSON, or unchanged text."""
     text = body if isinstance(body, str) else json.dumps(body)
     kind = (
         "text/html" if text.startswith("<") else "text/plain" if isinstance(body, str) else "application/json"
@@ -162,21 +162,21 @@ def messages(
     *blocks: Sequence[Mapping[str, Any]], reason: str = "end_turn", usage: Mapping[str, Any] | None = None
 ) -> Wire:
     """A stream of Anthropic's Messages API: each block begins with its `content_block`, its deltas follow."""
-    told = {"input_tokens": 120, "output_tokens": 9} if usage is None else usage
+    reported = {"input_tokens": 120, "output_tokens": 9} if usage is None else usage
     head: dict[str, Any] = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
         "model": "m",
         "content": [],
-        "usage": told,
+        "usage": reported,
     }
     frames = [anthropic_wire.event("message_start", message=head)]
     for index, (start, *deltas) in enumerate(blocks):
         frames.append(anthropic_wire.event("content_block_start", index=index, content_block=start))
         frames += [anthropic_wire.event("content_block_delta", index=index, delta=each) for each in deltas]
         frames.append(anthropic_wire.event("content_block_stop", index=index))
-    frames.append(anthropic_wire.event("message_delta", delta={"stop_reason": reason}, usage=told))
+    frames.append(anthropic_wire.event("message_delta", delta={"stop_reason": reason}, usage=reported))
     return Wire([*frames, anthropic_wire.event("message_stop")])
 
 
@@ -184,14 +184,14 @@ def generated(
     *chunks: Sequence[Mapping[str, Any]], reason: str | None = "STOP", usage: Mapping[str, Any] | None = None
 ) -> Wire:
     """A stream of Gemini's generateContent: each chunk is its parts."""
-    told = (
+    reported = (
         {"promptTokenCount": 120, "candidatesTokenCount": 9, "totalTokenCount": 129}
         if usage is None
         else usage
     )
     last = len(chunks) - 1
     made = [
-        gemini_wire.answer(parts, reason if at == last else None, told) for at, parts in enumerate(chunks)
+        gemini_wire.answer(parts, reason if at == last else None, reported) for at, parts in enumerate(chunks)
     ]
     return Wire([gemini_wire.event(each) for each in made])
 
