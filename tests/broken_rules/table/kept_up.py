@@ -26,7 +26,8 @@ KEPT_UP: tuple[Rule, ...] = (
                 _KEEP,
                 "tries += 1",
                 "tries += 0",
-                _TESTS + "test_a_process_that_ends_again_and_again_stays_down_and_its_reason_and_log_are_told",
+                _TESTS
+                + "test_a_process_that_ends_again_and_again_stays_down_and_its_reason_and_log_are_told",
             ),
             broken(
                 "a service without one of its processes ends as if it was told to",

@@ -159,9 +159,12 @@ async def test_after_a_kill_the_unknown_outcome_is_reported_and_nothing_is_sent_
 
 
 async def _entries(chat: Conversation):
+    from agents.github.changes.encrypted import EncryptedJournal
     from agents.github.changes.journal import _COLUMNS, Entry, Journal
 
-    journal = chat.agent._sender.journal
+    encrypting = chat.agent._sender.journal
+    assert isinstance(encrypting, EncryptedJournal)
+    journal = encrypting._inner
     assert isinstance(journal, Journal)
 
     def read(connection):

@@ -10,6 +10,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from structlog.testing import capture_logs
 
+from agents.github.changes.encrypted import EncryptedJournal
 from agents.github.changes.journal import Journal
 from tests.unit.github.changing import Conversation, agent_with, question_in, writing
 from utils.a2a_common.tasks.begun_effects import BegunEffects
@@ -45,7 +46,9 @@ def turn() -> BegunEffects:
 
 async def fill(chat: Conversation) -> None:
     """Let the file of the journal take no page more than it has."""
-    journal = chat.agent._sender.journal
+    encrypting = chat.agent._sender.journal
+    assert isinstance(encrypting, EncryptedJournal)
+    journal = encrypting._inner
     assert isinstance(journal, Journal)
 
     def write(connection: Any) -> None:

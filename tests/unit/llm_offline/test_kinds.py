@@ -53,15 +53,21 @@ def test_who_greets_and_says_no_goodbye_is_greeted(embedder, said, talk):
     assert talk_of(said, Similarity(embedder)) is talk
 
 
+def learnt() -> set[str]:
+    """The sentences that are learnt from, without the shortest, which anybody may say."""
+    return {text.casefold() for text, _ in written() if len(text.split()) > FEW}
+
+
 @pytest.mark.long
 def test_of_the_blind_sets_that_were_not_learnt_from_nineteen_questions_in_twenty_are_told_right(embedder):
-    told = [_told(text, embedder) is kind for _, text, kind in measured()]
+    known = learnt()
+    told = [_told(text, embedder) is kind for _, text, kind in measured() if text.casefold() not in known]
     assert sum(told) >= 0.95 * len(told)
 
 
-def test_no_question_of_a_blind_set_is_among_the_sentences_that_are_learnt_from():
-    learnt = {text.casefold() for text, _ in written() if len(text.split()) > FEW}
-    assert not [text for _, text, _ in measured() if text.casefold() in learnt]
+def test_no_more_than_one_question_in_a_thousand_of_the_blind_sets_is_by_chance_a_sentence_that_is_learnt_from():
+    known, asked = learnt(), [text.casefold() for _, text, _ in measured()]
+    assert sum(text in known for text in asked) <= len(asked) / 1000
 
 
 def test_shares_add_up_to_one_and_are_none_for_vectors_of_another_model(embedder):
