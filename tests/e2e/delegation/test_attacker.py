@@ -146,20 +146,25 @@ async def test_the_sub_tasks_of_a_task_are_told_the_same_reference_to_it(tmp_pat
     assert first["parent_task_id"] != second["parent_task_id"]
 
 
+UNPROVEN = "only the browser tab, terminal or program that sent the request can approve it"
+
+
 async def forged(client: Client, **proof: str) -> Answer | None:
     """The answer to a yes in the place of whoever was asked: to the task that the list shows."""
     listed = (await client.list_tasks(ListTasksRequest())).tasks
     return await answered(client, task_id=next(task.id for task in listed), **proof)
 
 
-async def test_a_yes_of_somebody_who_was_not_asked_is_refused_and_names_the_setting(tmp_path: Path) -> None:
+async def test_a_yes_of_somebody_who_was_not_asked_is_refused_and_says_who_may_approve(
+    tmp_path: Path,
+) -> None:
     async with scene(tmp_path) as it:
         assert len(it.question.nonce) == 64
         task_id = it.question.task_id
         for wrong in ("", "0" * 64, it.question.nonce[:-1]):
-            with pytest.raises(A2AError, match="AUTH_MODE"):
+            with pytest.raises(A2AError, match=UNPROVEN):
                 await ask(it.client, "yes", task_id=task_id, nonce=wrong)
-        with pytest.raises(A2AError, match="AUTH_MODE"):  # routed to the task that waits
+        with pytest.raises(A2AError, match=UNPROVEN):  # routed to the task that waits
             await ask(it.client, "yes", context_id=it.question.context_id)
         assert await forged(it.client) is None
         assert it.github.recorder.changes() == []
@@ -185,7 +190,7 @@ async def test_the_secret_of_a_question_is_told_only_to_the_one_who_was_asked(tm
 
 async def test_a_client_may_bring_a_secret_of_its_own_that_outlives_its_connection(tmp_path: Path) -> None:
     async with scene(tmp_path, secret="of the client alone") as it:
-        with pytest.raises(A2AError, match="AUTH_MODE"):
+        with pytest.raises(A2AError, match=UNPROVEN):
             await ask(it.client, "yes", task_id=it.question.task_id, nonce="of another client")
         sent = await ask(it.client, "yes", task_id=it.question.task_id, nonce="of the client alone")
         assert sent.state == "completed"

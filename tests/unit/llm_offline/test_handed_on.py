@@ -61,6 +61,30 @@ def test_what_an_added_agent_is_there_for_goes_to_it_although_github_has_its_lik
     assert _calls(model, said) == [("tickets", {"request": said})]
 
 
+BOARD = delegation_to(
+    "board",
+    "Answers from the entries of the board.",
+    ["List the board entries", "What is open on the board?", "How many entries are there on the board?"],
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "agent"),
+    [
+        ("List the board entries", "board"),
+        ("How do I add a sub-agent?", "rag"),
+        ("Which ports are used?", "rag"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_question_that_documents_may_answer_goes_to_the_nearest_of_the_agents_that_answer_questions(
+    said, agent, first
+):
+    tools = tools_of("supervisor")
+    model = routing.model().bind_tools([BOARD, *tools] if first else [*tools, BOARD])
+    assert _calls(model, said) == [(agent, {"request": said})]
+
+
 def test_a_part_of_a_message_keeps_the_words_that_join_it(models):
     said = "First tell me which branches acme/rocket has, then how I switch on debug logs here"
     asked = _calls(models["supervisor"], said)

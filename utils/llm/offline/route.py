@@ -84,7 +84,7 @@ def route(
     library = next((tool for tool in reading if tool.is_library), None)
     own = FORMS["own_documents"].search(clause) or kinds.get(RequestKind.DOCUMENTS, 0.0) >= SURELY
     if library and repositories and own and entities.repository(links_in_words(clause)) is None:
-        return Route(library, 1.0)
+        return _of_no_repositories(clause, reading, similarity, library)
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
         return Route(None, nearest.score)
@@ -130,6 +130,15 @@ def _of_an_added_agent(clause: str, tools: Sequence[ToolSpec], similarity: Simil
     score, tool = max(ranked(clause, tools, similarity), key=lambda pair: pair[0])
     is_added = tool.delegates and not (tool.about_repositories or tool.is_library or tool.changes)
     return Route(tool, score) if is_added and score >= NEAR else None
+
+
+def _of_no_repositories(
+    clause: str, tools: Sequence[ToolSpec], similarity: Similarity, library: ToolSpec
+) -> Route:
+    """The nearest of the agents that are not for repositories, if it is near or answers about anything; else the library."""
+    others = [tool for tool in tools if not tool.about_repositories]
+    score, tool = max(ranked(clause, others, similarity), key=lambda pair: pair[0])
+    return Route(tool if score >= NEAR or tool.is_library else library, score)
 
 
 def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float) -> Route:
