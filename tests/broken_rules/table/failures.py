@@ -97,7 +97,7 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "text with a check mark is taken for a notice and left out",
-                "utils/a2a_common/graph/run/answer_text.py::AnswerText.say",
+                "utils/a2a_common/graph/run/answer_text.py::AnswerText.add",
                 "not shown.text",
                 "not shown.text or '✅' in shown.text",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
