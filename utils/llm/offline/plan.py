@@ -164,7 +164,9 @@ class Planner:
         of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
         if searched and FORMS["own_repository"].search(reading):
             return False  # "the newest issue in that repo"
-        leans = followup.follows_up(reading) or (searched and followup.goes_on(reading))
+        short = len(content_stems(reading)) <= 1  # "and which labels?"
+        goes_on = (of_a_row and short) or (searched and followup.goes_on(reading))
+        leans = followup.follows_up(reading) or goes_on
         return leans and bool(of_a_row or not about_the_product(reading))
 
     def _routed(self, clause: Clause, context: Context) -> Step:

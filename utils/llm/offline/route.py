@@ -78,6 +78,8 @@ def route(
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     if repositories and _is_githubs(clause, kinds, asks_from):
         return _of_an_added_agent(clause, tools, similarity) or Route(repositories, 1.0)
+    if repositories and FORMS["machine"].search(clause) and not _asks(clause):
+        return _of_an_added_agent(clause, tools, similarity) or Route(None, 0.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
@@ -105,6 +107,8 @@ def _declared_changes(
 
 def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: float) -> bool:
     """Whether a clause is for the agent of GitHub by its words or its kind, however near another tool is."""
+    if FORMS["state_of_runs"].match(clause):
+        return True
     if kinds.get(RequestKind.DOCUMENTS, 0.0) >= ASKED:
         return False
     return (

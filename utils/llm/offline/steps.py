@@ -103,7 +103,9 @@ def made(steps: Sequence[Step]) -> list[Step]:
     found: dict[str, Step] = {}
     for step in steps:
         if step.tool and not step.missing:
-            key = f"{step.tool.name} {step.arguments}"
+            usual = {p.name: p.default for p in step.tool.parameters}
+            said = {name: value for name, value in step.arguments.items() if value != usual.get(name)}
+            key = f"{step.tool.name} {said}"
             same = found.get(key, step)
             found[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
     return list(found.values())

@@ -37,10 +37,9 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
         return ()
     text = without_form(without_story(step.clause.reading, tool.noun))
     if is_foreign(text):
-        known_words = _known_words(known)
-        return tuple(
-            word for word in foreign_words(text) if stem(spelled_out(word).lower()) not in known_words
-        )
+        understood = _known_words(known) | _values(arguments)
+        read = {word: stem(entities.in_digits(spelled_out(word)).lower()) for word in foreign_words(text)}
+        return tuple(word for word, usual in read.items() if usual not in understood)
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
