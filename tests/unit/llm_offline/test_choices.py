@@ -128,6 +128,17 @@ def test_a_number_in_another_language_is_applied_and_not_named_as_left_out(githu
     assert "Not applied" not in answer
 
 
+def test_a_time_that_is_applied_is_not_named_as_left_out(github):
+    calls, answer = _asked(github, "PRs of acme/rocket that wait since more than one week")
+    assert calls[0][1]["until"]
+    assert "Not applied" not in answer
+
+
+def test_a_state_in_another_language_is_applied(github):
+    calls, _ = _asked(github, "Quelles sont les trois dernières pull requests fusionnées de acme/rocket ?")
+    assert (calls[0][1]["state"], calls[0][1]["limit"]) == ("merged", 3)
+
+
 SHOWN = "which issues in acme/rocket are open?"
 ORDERS = (
     "Close all of them, they're stale anyway.",

@@ -143,6 +143,15 @@ def test_each_part_goes_to_its_agent_however_it_is_joined(chat, said, asked):
 @pytest.mark.parametrize(
     ("said", "asked"),
     [
+        ("acme/rocket readme + last commit", ["get_file", "list_commits"]),
+        (
+            "How is acme/rocket: open tickets, last version, failed builds?",
+            ["list_issues", "list_releases", "list_workflow_runs"],
+        ),
+        (
+            "list the releases of acme/rocket and the branches of acme/pad, but only the first five",
+            ["list_releases", "list_branches"],
+        ),
         ("last 5 commits on acme/rocket plus the README of acme/pad pls", ["list_commits", "get_file"]),
         ("pull up issue #2 of acme/rocket, and add the label 'triage' to it", ["get_issue", "refuse_change"]),
         ('if issue 5 in acme/rocket is still open comment "any news?" on it', ["refuse_change"]),
@@ -390,6 +399,8 @@ def test_a_file_of_a_branch_is_read_and_its_commits_are_not_listed(chat, said):
 )
 def test_a_failed_build_of_no_repository_goes_to_the_agent_that_asks_which(chat, said):
     assert [name for name, _ in _calls(chat, "supervisor", said)] == ["github"]
+    asked = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)])
+    assert asked.text == "Which repository do you mean? Please name it as owner/repository."
 
 
 @pytest.mark.parametrize(
@@ -398,6 +409,7 @@ def test_a_failed_build_of_no_repository_goes_to_the_agent_that_asks_which(chat,
         "can you restart nginx in web-03? customer says the page is down",
         "please reboot db-02, it hangs",
         "ssh to app-07 and tail the syslog",
+        "Please restart the mail server on srv-12 and tell me when it is done",
     ],
 )
 def test_an_order_to_a_machine_is_declined_and_looked_up_nowhere(chat, said):
@@ -409,3 +421,10 @@ def test_an_order_to_a_machine_is_declined_and_looked_up_nowhere(chat, said):
 def test_a_question_about_a_machine_is_looked_up(chat):
     said = "how do I move the service to web-03?"
     assert [name for name, _ in _calls(chat, "supervisor", said)] == ["rag"]
+
+
+def test_whether_the_newest_of_them_is_assigned_to_somebody_is_no_condition(chat):
+    said = "How many issues in acme/rocket are labelled bug, who reported the newest of them, and whether it is assigned to somebody?"
+    arguments = _calls(chat, "github", said)[1][1]
+    assert (arguments["limit"], arguments["labels"]) == (1, ["bug"])
+    assert "assignee" not in arguments

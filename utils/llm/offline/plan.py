@@ -80,7 +80,7 @@ class Planner:
         if waiting := self._waiting(turns):
             return [self._completed(step, request) for step in waiting]
         nouns = [tool.noun for tool in self.tools if tool.noun]
-        clauses = split(request, [*nouns, *WORDS["lacked"]] if nouns else [])
+        clauses = split(request, [*nouns, *WORDS["lacked"], *WORDS["beside_lists"]] if nouns else [])
         talk = [small_talk(clause.text) for clause in clauses]
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]

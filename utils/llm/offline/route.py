@@ -88,11 +88,12 @@ def route(
     if library and repositories and own and entities.repository(links_in_words(clause)) is None:
         return Route(library, 1.0)
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
+    runs = (each for each in tools if each.noun == "workflow runs" and FORMS["state_of_runs"].match(clause))
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
-        return Route(None, nearest.score)
+        return Route(next(runs, None), nearest.score)
     if nearest.score >= _enough(nearest.tool, clause, asks_from):
         return nearest
-    return Route(library, nearest.score)
+    return Route(library or next(runs, None), nearest.score)
 
 
 def _declared_changes(

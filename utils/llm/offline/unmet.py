@@ -116,7 +116,7 @@ def _conditions(
     found += [
         part
         for part in _found("with", text)
-        if not entities.limit(part)
+        if not (entities.limit(part) or moments(part))
         and not FORMS["denied_state"].search(part)
         and set(content_stems(part.removesuffix("only"))) - answered
         and not any(noun in spelled_out(part).lower() for noun in nouns)

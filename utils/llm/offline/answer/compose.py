@@ -161,10 +161,11 @@ def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
 
 
 def _question(call: Call, step: Step, turn: Turn) -> str:
-    """What passages are chosen for: the query, without what an earlier turn asked that stands before it, unless the words only limit that."""
+    """What passages are chosen for: the query, without what an earlier turn asked that stands before it, unless the words only limit that or say where."""
     query = str(call.arguments.get("query") or call.arguments.get("question") or "")
     of_earlier = query.endswith(step.clause.text) and query not in turn.request
-    if of_earlier and not FORMS["limits_the_question"].match(step.clause.text):
+    leans = any(FORMS[name].search(step.clause.text) for name in ("limits_the_question", "there"))
+    if of_earlier and not leans:
         return step.clause.text
     return query or _asked(step)
 
