@@ -283,6 +283,7 @@ def test_a_question_about_something_else_does_not_belong_to_the_one_before_it(ch
         "How many branches has acme/rocket, and what is the default one?",
         "Did the last workflow run in acme/rocket fail? if yes, in which step",
         "who made the last commit in acme/rocket and what he change",
+        "whats the latest relase of acme/rocket and what is in the notes",
         "my pr is 7 in acme/rocket. did somebody comment and is there a conflict?",
     ],
 )
