@@ -103,6 +103,7 @@ def test_a_story_before_the_request_is_no_list_of_conditions(github, story):
     [
         ("For my report, sorted by size: list the commits of acme/rocket", "sorted by size"),
         ("I'm new here. Show me the open PRs of acme/rocket without labels", "without labels"),
+        ("newest issues of acme/rocket that are open and have no label", "no label"),
         (
             'open pull requests of acme/rocket with the words "crash, and burn"',
             'with the words "crash, and burn"',
@@ -112,6 +113,30 @@ def test_a_story_before_the_request_is_no_list_of_conditions(github, story):
 def test_a_condition_is_named_whole_also_beside_a_story_and_in_quotation_marks(github, said, named):
     _, answer = _asked(github, said)
     assert f"“{named}”" in answer
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Zeig mir mal die letzten drei geschlossenen Issues in acme/rocket",
+        "los tres últimos issues de acme/rocket",
+    ],
+)
+def test_a_number_in_another_language_is_applied_and_not_named_as_left_out(github, said):
+    calls, answer = _asked(github, said)
+    assert calls[0][1]["limit"] == 3
+    assert "Not applied" not in answer
+
+
+def test_a_time_that_is_applied_is_not_named_as_left_out(github):
+    calls, answer = _asked(github, "PRs of acme/rocket that wait since more than one week")
+    assert calls[0][1]["until"]
+    assert "Not applied" not in answer
+
+
+def test_a_state_in_another_language_is_applied(github):
+    calls, _ = _asked(github, "Quelles sont les trois dernières pull requests fusionnées de acme/rocket ?")
+    assert (calls[0][1]["state"], calls[0][1]["limit"]) == ("merged", 3)
 
 
 SHOWN = "which issues in acme/rocket are open?"

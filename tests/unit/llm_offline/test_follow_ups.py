@@ -35,6 +35,8 @@ def _next_calls(model, said, result, then):
         "which files does it touch?",
         "is it assigned to anybody?",
         "has it been closed?",
+        "and which labels?",
+        "and in which milestone is that?",
     ],
 )
 def test_a_question_about_what_an_issue_has_stays_with_the_issue(models, then):

@@ -137,18 +137,39 @@ def test_the_items_of_a_numbered_list_are_parts_of_their_own(models):
     ],
 )
 def test_a_question_that_goes_on_with_the_one_before_is_searched_for_with_it(models, said, query):
+    assert _searched(models["rag"], "How do I write an agent?", said) == query
+
+
+def _searched(rag, before, said):
+    """What is searched for, after the question before was answered."""
     found = dump_result(
         Articles(articles=[Article(title="Guide", url="docs/guide.md", content="Text.", score=1.0)])
     )
-    call = {"name": "search", "args": {"query": "How do I write an agent?"}, "id": "1"}
+    call = {"name": "search", "args": {"query": before}, "id": "1"}
     earlier = [
-        HumanMessage("How do I write an agent?"),
+        HumanMessage(before),
         AIMessage("", tool_calls=[call]),
         ToolMessage(found, tool_call_id="1"),
         AIMessage("Text."),
     ]
-    asked = models["rag"].invoke([*earlier, HumanMessage(said)]).tool_calls
-    assert [each["args"] for each in asked] == [{"query": query}]
+    (asked,) = rag.invoke([*earlier, HumanMessage(said)]).tool_calls
+    return asked["args"]["query"]
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("where do I set the model key there?", "Kubernetes? where do I set the model key there?"),
+        ("how do I see which pods are there?", "how do I see which pods are there?"),
+    ],
+)
+def test_there_is_the_place_that_the_question_before_names(models, said, query):
+    assert _searched(models["rag"], "How do I install it on Kubernetes?", said) == query
+
+
+def test_there_without_a_named_place_is_what_the_question_before_asks_about(models):
+    said, before = "where do I put its prompt there?", "How do I write an agent?"
+    assert _searched(models["rag"], before, said) == f"{before} {said}"
 
 
 @pytest.mark.parametrize(

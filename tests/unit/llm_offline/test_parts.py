@@ -143,6 +143,15 @@ def test_each_part_goes_to_its_agent_however_it_is_joined(chat, said, asked):
 @pytest.mark.parametrize(
     ("said", "asked"),
     [
+        ("acme/rocket readme + last commit", ["get_file", "list_commits"]),
+        (
+            "How is acme/rocket: open tickets, last version, failed builds?",
+            ["list_issues", "list_releases", "list_workflow_runs"],
+        ),
+        (
+            "list the releases of acme/rocket and the branches of acme/pad, but only the first five",
+            ["list_releases", "list_branches"],
+        ),
         ("last 5 commits on acme/rocket plus the README of acme/pad pls", ["list_commits", "get_file"]),
         ("pull up issue #2 of acme/rocket, and add the label 'triage' to it", ["get_issue", "refuse_change"]),
         ('if issue 5 in acme/rocket is still open comment "any news?" on it', ["refuse_change"]),
@@ -274,6 +283,7 @@ def test_a_question_about_something_else_does_not_belong_to_the_one_before_it(ch
         "How many branches has acme/rocket, and what is the default one?",
         "Did the last workflow run in acme/rocket fail? if yes, in which step",
         "who made the last commit in acme/rocket and what he change",
+        "whats the latest relase of acme/rocket and what is in the notes",
         "my pr is 7 in acme/rocket. did somebody comment and is there a conflict?",
     ],
 )
@@ -325,3 +335,97 @@ def test_what_stands_before_a_list_of_things_holds_for_each_of_them(chat):
     assert {(call["args"]["author"], call["args"]["since"][:10]) for call in calls} == {
         ("hubot", "2026-01-01")
     }
+
+
+def test_long_lists_of_several_parts_share_a_screen_and_say_how_many_they_have(chat):
+    said = "commits and branches and issues of acme/rocket"
+    github, asked = chat.bind_tools(tools_of("github")), HumanMessage(said)
+    reply = github.invoke([asked])
+    results = []
+    sizes = {"list_commits": ("commits", 45), "list_branches": ("branches", 4), "list_issues": ("issues", 60)}
+    for call in reply.tool_calls:
+        kind, count = sizes[call["name"]]
+        rows = [{"name": f"{kind} {n}"} for n in range(count)]
+        results.append(ToolMessage(dump_result(Items(kind=kind, items=rows)), tool_call_id=call["id"]))
+    text = github.invoke([asked, reply, *results]).text
+    assert [line for line in text.splitlines() if line.startswith("**")] == [
+        "**45 commits, 13 shown** — acme/rocket",
+        "**4 branches** — acme/rocket",
+        "**60 issues, 13 shown** — acme/rocket, open",
+    ]
+    assert text.count("Ask for this list alone to see more of it.") == 2
+
+
+def test_a_list_whose_number_of_rows_is_said_keeps_them_beside_others(chat):
+    said = "the last 25 commits of acme/rocket and all its issues"
+    github, asked = chat.bind_tools(tools_of("github")), [HumanMessage(said)]
+    reply = github.invoke(asked)
+    kinds = {"list_commits": "commits", "list_issues": "issues"}
+    results = [
+        ToolMessage(
+            dump_result(Items(kind=kinds[call["name"]], items=[{"name": n} for n in range(25)])),
+            tool_call_id=call["id"],
+        )
+        for call in reply.tool_calls
+    ]
+    text = github.invoke([*asked, reply, *results]).text
+    assert "**25 commits**" in text
+    assert "**25 issues, 15 shown**" in text
+
+
+def test_lists_that_differ_in_a_usual_value_alone_are_asked_for_once(chat):
+    said = "What is new in acme/rocket: commits, issues, PRs, whatever is open, short"
+    names = [name for name, _ in _calls(chat, "github", said)]
+    assert names == ["list_commits", "list_issues", "list_pull_requests"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "what is in the README of acme/rocket on the default branch",
+        "whats in src/main.py of acme/rocket on the dev branch",
+    ],
+)
+def test_a_file_of_a_branch_is_read_and_its_commits_are_not_listed(chat, said):
+    assert [name for name, _ in _calls(chat, "github", said)] == ["get_file"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "why is the build red again??",
+        "tests are red!!! why",
+        "our pipeline is failing since this morning, can you look why?",
+    ],
+)
+def test_a_failed_build_of_no_repository_goes_to_the_agent_that_asks_which(chat, said):
+    assert [name for name, _ in _calls(chat, "supervisor", said)] == ["github"]
+    asked = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)])
+    assert asked.text == "Which repository do you mean? Please name it as owner/repository."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "can you restart nginx in web-03? customer says the page is down",
+        "please reboot db-02, it hangs",
+        "ssh to app-07 and tail the syslog",
+        "Please restart the mail server on srv-12 and tell me when it is done",
+    ],
+)
+def test_an_order_to_a_machine_is_declined_and_looked_up_nowhere(chat, said):
+    answer = chat.bind_tools(tools_of("supervisor")).invoke([HumanMessage(said)])
+    assert not answer.tool_calls
+    assert answer.text.startswith("I cannot help with that.")
+
+
+def test_a_question_about_a_machine_is_looked_up(chat):
+    said = "how do I move the service to web-03?"
+    assert [name for name, _ in _calls(chat, "supervisor", said)] == ["rag"]
+
+
+def test_whether_the_newest_of_them_is_assigned_to_somebody_is_no_condition(chat):
+    said = "How many issues in acme/rocket are labelled bug, who reported the newest of them, and whether it is assigned to somebody?"
+    arguments = _calls(chat, "github", said)[1][1]
+    assert (arguments["limit"], arguments["labels"]) == (1, ["bug"])
+    assert "assignee" not in arguments

@@ -107,6 +107,8 @@ def test_a_file_without_an_ending_is_read_in_any_case():
 def test_counts_branches_people_labels_and_folders():
     assert entities.limit("the last 5 commits") == 5
     assert entities.limit("top 3 open PRs") == 3
+    assert entities.limit("die letzten drei Commits") == 3
+    assert entities.limit("las cinco últimas incidencias") == 5
     assert entities.limit("pull request 5") is None
     assert entities.limit("3 open PRs of acme/rocket") == 3
     assert entities.limit("which of the two has more branches") is None
@@ -213,6 +215,12 @@ def test_a_state_is_one_of_the_allowed_values():
             "open PRs of a/b, and who opened each?",
             ["open PRs of a/b, and who opened each?"],
         ),
+        (
+            "issues of a/b that have no label and are still open",
+            ["issues of a/b that have no label and are still open"],
+        ),
+        ("PRs of a/b that failed and are not merged", ["PRs of a/b that failed and are not merged"]),
+        ("PRs of a/b and are there issues?", ["PRs of a/b", "are there issues?"]),
         ("issue 5 of a/b incl. what was said", ["issue 5 of a/b incl. what was said"]),
         ("What does it cost, i.e. what is on the bill?", ["What does it cost, i.e. what is on the bill?"]),
     ],

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from utils.llm.offline.grammar import FORMS, NUMBERS, READERS, WORDS
+from utils.llm.offline.words import spelled_out
 
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
@@ -122,7 +123,7 @@ def numbers(text: str) -> list[Number]:
 
 def limit(text: str) -> int | None:
     """How many are wanted: 5 in "the last 5 commits" and in "newest five"."""
-    match = FORMS["limit"].search(in_digits(text))
+    match = FORMS["limit"].search(in_digits(spelled_out(text)))
     return int(next(filter(None, match.groups()))) if match else None
 
 

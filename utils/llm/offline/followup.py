@@ -36,6 +36,8 @@ def goes_on(text: str) -> bool:
     It speaks of the same thing ("and how do I test it?"), adds little to it ("and on Kubernetes?"), or is a part of a sentence ("on which day?").
     """
     stems = content_stems(text)
+    if FORMS["there"].search(text):
+        return True
     if FORMS["opening"].match(text):
         return points_back(text) or len(stems) <= ADDED
     return len(stems) < ADDED and FORMS["fragment_question"].match(text) is not None

@@ -11,7 +11,7 @@ from utils.llm.offline.words import spelled_out
 
 _TABLE = tuple(
     (re.compile(whole([row["form"]])), row["written"], FORMS[row.get("where", "anything")])
-    for row in LEXICON["links"]
+    for row in LEXICON["links"]["rows"]
 )
 
 
@@ -42,7 +42,9 @@ def masked(text: str) -> str:
         text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
     elif FORMS["has"].search(text):
         text = _HALF_NAMED.sub(" ", text)
-    text = _GAPS.sub(" ", text.replace(entities.path(text) or "\0", "file"))
+    if file := entities.path(text):
+        text = FORMS["on_branch"].sub("", text).replace(file, "file")
+    text = _GAPS.sub(" ", text)
     text = FORMS["sought"].sub(r"\1 something", without_denied(text))
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 

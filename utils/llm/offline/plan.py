@@ -80,7 +80,7 @@ class Planner:
         if waiting := self._waiting(turns):
             return [self._completed(step, request) for step in waiting]
         nouns = [tool.noun for tool in self.tools if tool.noun]
-        clauses = split(request, [*nouns, *WORDS["lacked"]] if nouns else [])
+        clauses = split(request, [*nouns, *WORDS["lacked"], *WORDS["beside_lists"]] if nouns else [])
         talk = [small_talk(clause.text) for clause in clauses]
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
@@ -164,7 +164,9 @@ class Planner:
         of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
         if searched and FORMS["own_repository"].search(reading):
             return False  # "the newest issue in that repo"
-        leans = followup.follows_up(reading) or (searched and followup.goes_on(reading))
+        short = len(content_stems(reading)) <= 1  # "and which labels?"
+        goes_on = (of_a_row and short) or (searched and followup.goes_on(reading))
+        leans = followup.follows_up(reading) or goes_on
         return leans and bool(of_a_row or not about_the_product(reading))
 
     def _routed(self, clause: Clause, context: Context) -> Step:

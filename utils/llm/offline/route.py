@@ -78,6 +78,8 @@ def route(
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     if repositories and _is_githubs(clause, kinds, asks_from):
         return _of_an_added_agent(clause, tools, similarity) or Route(repositories, 1.0)
+    if repositories and FORMS["machine"].search(clause) and not _asks(clause):
+        return _of_an_added_agent(clause, tools, similarity) or Route(None, 0.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
@@ -86,11 +88,12 @@ def route(
     if library and repositories and own and entities.repository(links_in_words(clause)) is None:
         return _of_no_repositories(clause, reading, similarity, library)
     nearest = _nearest_tool(clause, reading, similarity, asks_from)
+    runs = (each for each in tools if each.noun == "workflow runs" and FORMS["state_of_runs"].match(clause))
     if nearest.tool is None or _is_nobodys(clause, kinds, nearest, library, asks_from):
-        return Route(None, nearest.score)
+        return Route(next(runs, None), nearest.score)
     if nearest.score >= _enough(nearest.tool, clause, asks_from):
         return nearest
-    return Route(library, nearest.score)
+    return Route(library or next(runs, None), nearest.score)
 
 
 def _declared_changes(
@@ -105,6 +108,8 @@ def _declared_changes(
 
 def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: float) -> bool:
     """Whether a clause is for the agent of GitHub by its words or its kind, however near another tool is."""
+    if FORMS["state_of_runs"].match(clause):
+        return True
     if kinds.get(RequestKind.DOCUMENTS, 0.0) >= ASKED:
         return False
     return (

@@ -102,7 +102,7 @@ def _only_states(text: str) -> bool:
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
-    alone = set(words(clause.text)) - WORDS["stop"]
+    alone = set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
     named = entities.repository_text(before.text) and not entities.repository_text(clause.text)
     numbered = named and entities.numbers(before.text) and not entities.numbers(clause.text)
     if numbered or (points_back(clause.text) and (named or len(content_stems(clause.text)) <= FEW)):

@@ -68,9 +68,11 @@ def _belongs(step: Step, last: Step) -> bool:
 
 def _says_more(step: Step, last: Step) -> bool:
     """Whether a part asks for more of what the part before finds: "Who approved it?", "and if so in which job"."""
-    if last.tool is None or step.why or entities.repository(step.reading) is not None:
+    if step.why or entities.repository(step.reading) is not None:
         return False
     leans = followup.points_back(step.reading)
+    if last.tool is None:
+        return leans and len(content_stems(step.reading)) <= 1  # "and tell me when it is done"
     fragment = FORMS["fragment_question"].match(step.reading) is not None
     if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
         return fragment
@@ -94,8 +96,14 @@ def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -
         return step  # the words that a search is asked for: "search the docs for …"
     text = request if whole else clause.text if clause.condition else request[clause.start : clause.end]
     if before is not None and before.tool == tool.name and followup.goes_on(text):
-        text = f"{before.arguments.get(name, '')} {text}"
+        text = _after(str(before.arguments.get(name, "")), text)
     return replace(step, arguments={**step.arguments, name: text.strip(" ,;\n")})
+
+
+def _after(before: str, text: str) -> str:
+    """A question after the one before it, of which only the last name and what follows stay where it says no more than "there"."""
+    places = [match.start() for match in FORMS["proper_name"].finditer(before)]
+    return f"{before[places[-1] :] if places and FORMS['there'].search(text) else before} {text}"
 
 
 def made(steps: Sequence[Step]) -> list[Step]:
@@ -103,7 +111,9 @@ def made(steps: Sequence[Step]) -> list[Step]:
     found: dict[str, Step] = {}
     for step in steps:
         if step.tool and not step.missing:
-            key = f"{step.tool.name} {step.arguments}"
+            usual = {p.name: p.default for p in step.tool.parameters}
+            said = {name: value for name, value in step.arguments.items() if value != usual.get(name)}
+            key = f"{step.tool.name} {said}"
             same = found.get(key, step)
             found[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
     return list(found.values())

@@ -37,10 +37,9 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
         return ()
     text = without_form(without_story(step.clause.reading, tool.noun))
     if is_foreign(text):
-        known_words = _known_words(known)
-        return tuple(
-            word for word in foreign_words(text) if stem(spelled_out(word).lower()) not in known_words
-        )
+        understood = _known_words(known) | _values(arguments)
+        read = {word: stem(entities.in_digits(spelled_out(word)).lower()) for word in foreign_words(text)}
+        return tuple(word for word, usual in read.items() if usual not in understood)
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
@@ -117,7 +116,7 @@ def _conditions(
     found += [
         part
         for part in _found("with", text)
-        if not entities.limit(part)
+        if not (entities.limit(part) or moments(part))
         and not FORMS["denied_state"].search(part)
         and set(content_stems(part.removesuffix("only"))) - answered
         and not any(noun in spelled_out(part).lower() for noun in nouns)

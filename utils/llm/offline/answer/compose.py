@@ -18,6 +18,7 @@ from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
+from utils.llm.offline.tools import NAMES
 from utils.llm.offline.words import content_stems, is_foreign, words
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
@@ -29,10 +30,10 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
 SHOWN_VALUES = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
+ROWS = 30
+"""Rows of all lists of an answer of several parts, which share them: a screen."""
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
-Part = tuple[Call, Step]
-"""A call and what it was made for."""
 
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
@@ -46,17 +47,17 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     done = made(steps)
     whole = Step(Clause(turn.request, 0, len(turn.request)))
     parts = list(zip(calls, [*done, *(whole for _ in calls)], strict=False))
+    parts = [part for part in parts if not part[0].shown] or parts
+    rows = _share([call for call, _ in parts])
     bodies = [
-        joined(phrases.not_weighed(step.clause.condition), _body(call, step, turn, similarity))
+        joined(phrases.not_weighed(step.clause.condition), _body(call, step, turn, similarity, rows))
         for call, step in parts
     ]
     rest = left_over(steps) if done else []
-    sections = list(zip(parts, bodies, strict=True))
-    pairs = [section for section in sections if not section[0][0].shown] or sections
-    bodies = [body for _, body in pairs]
     if len(bodies) > 1:
         bodies = [
-            f"## {_asked(step)}\n\n{demoted(briefly(step.clause.text, body))}" for (_, step), body in pairs
+            f"## {_asked(step)}\n\n{demoted(briefly(step.clause.text, body))}"
+            for (_, step), body in zip(parts, bodies, strict=True)
         ]
         bodies.sort(key=lambda section: section.count("\n") > SCREEN)
     return "\n\n".join([*first, *bodies, *rest])
@@ -78,14 +79,22 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
     return [phrases.comparison(kinds.pop(), numbers)], calls
 
 
-def _few(found: Items, asked: str = "") -> Items:
+def _share(calls: Sequence[Call]) -> int | None:
+    """How many rows each of several lists may show, so that the short ones are whole; `None` where there is room for all."""
+    lists = [each for call in calls if isinstance(each := parse_result(call.result or ""), Items)]
+    longest = max((len(each.items) for each in lists), default=0)
+    room = (n for n in range(longest, GLIMPSE, -1) if sum(min(len(each.items), n) for each in lists) <= ROWS)
+    return next(room, GLIMPSE) if len(lists) > 1 else None
+
+
+def _few(found: Items, asked: str = "", most: int = GLIMPSE) -> Items:
     """The first rows of a list of which the number is asked for; where several states or who has the most are, the number of each."""
     note, column = found.note, _column(asked)
     if each := Counter(_values(found, column)):
-        most = phrases.of_each_value(each.most_common(SHOWN_VALUES), column, len(found.items))
-        note = " ".join(filter(None, (note, most)))
+        values = phrases.of_each_value(each.most_common(SHOWN_VALUES), column, len(found.items))
+        note = " ".join(filter(None, (note, values)))
     total = found.total or len(found.items)
-    return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total, "note": note})
+    return found.model_copy(update={"items": found.items[:most], "total": total, "note": note})
 
 
 def _column(asked: str) -> str:
@@ -100,8 +109,8 @@ def _values(found: Items, name: str) -> list[str]:
     return [str(one) for value in values for one in (value if isinstance(value, list) else [value])]
 
 
-def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
-    """What a call returned, as Markdown, after what the answer leaves out of the request."""
+def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int | None) -> str:
+    """What a call returned, as Markdown, after what the answer leaves out of the request. `most`: rows of a list that says no number."""
     text = (call.result or "").strip()
     match parse_result(text):
         case None if call.result is None:
@@ -120,6 +129,8 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
                 )
             elif FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
                 listed = _few(listed, asked)
+            elif most and len(listed.items) > most and not NAMES["limit"] & call.arguments.keys():
+                listed = _few(listed.model_copy(update={"note": phrases.MORE_ALONE}), most=most)
             rows, shown = listed.items[:1], items_text(listed, _context(call, step))
         case Record() as record:
             rows, left_out, shown = [record.item], step.unmet, record_text(record, turn.request)
@@ -150,10 +161,11 @@ def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
 
 
 def _question(call: Call, step: Step, turn: Turn) -> str:
-    """What passages are chosen for: the query, without what an earlier turn asked that stands before it, unless the words only limit that."""
+    """What passages are chosen for: the query, without what an earlier turn asked that stands before it, unless the words only limit that or say where."""
     query = str(call.arguments.get("query") or call.arguments.get("question") or "")
     of_earlier = query.endswith(step.clause.text) and query not in turn.request
-    if of_earlier and not FORMS["limits_the_question"].match(step.clause.text):
+    leans = any(FORMS[name].search(step.clause.text) for name in ("limits_the_question", "there"))
+    if of_earlier and not leans:
         return step.clause.text
     return query or _asked(step)
 

@@ -17,6 +17,7 @@ ENGLISH_ONLY = (
 )
 CAME_ALONG = "I did not read the attached files or data. The offline model reads only the text of a message."
 NO_WORDS = "Write in words what you want to know: the offline model does not read attached files or data. A language model does (docs/offline-model.md)."
+MORE_ALONE = "Ask for this list alone to see more of it."
 NOT_DONE = "Not done: “{}”. {}"
 """A part of the request that nothing was done for, and why."""
 _NAMES = {
