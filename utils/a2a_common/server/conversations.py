@@ -164,8 +164,9 @@ class Conversations:
                 with suppress(TaskNotCancelableError, TaskNotFoundError):  # it ended meanwhile
                     await self._engine.cancel(row.id, owner, call)
         async with self._at_rest(conversation_key(owner, asked.context_id)):
-            ids = tuple(sorted(row.id for row in await self._rows(owner, asked.context_id)))
-            context = IdleContext(owner, asked.context_id, ids)
+            rows = await self._rows(owner, asked.context_id)
+            ids = tuple(sorted(row.id for row in rows))
+            context = IdleContext(owner, asked.context_id, ids, max(row.updated for row in rows))
             kept = await self._deletion.below(context)
             missed = [each.agent for each in kept if each.reason is Reason.UNREACHABLE]
             if missed and not asked.here_only:
