@@ -8,7 +8,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from a2a.types.a2a_pb2 import TaskState
 from cryptography.fernet import Fernet
+from structlog.testing import capture_logs
 
 from tests.postgres import AGENT, PostgresServer
 from tests.unit.engine.replicas import Replica, replica_at
@@ -20,9 +22,12 @@ from utils.encryption.errors import KeysOutdated
 from utils.persistence.encrypted.check import check_keys
 from utils.persistence.encrypted.shared_keys import OUTDATED
 from utils.persistence.encrypted.stores import EncryptedRuns
+from utils.persistence.encrypted.task_log import EncryptedTaskLog
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.postgres.runs import PostgresRuns
+from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.runs import RunRow
+from utils.persistence.task_log_store import Record, RecordKind, Row, Write
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300), pytest.mark.xdist_group("postgres")]
 
@@ -124,3 +129,27 @@ async def test_a_turn_that_no_key_reads_is_ended_and_the_others_go_on(
             await asyncio.sleep(0.02)
     assert await replica.state("fine") == "completed"
     assert replica.executor.began == ["fine"]
+
+
+async def test_an_open_task_that_no_key_reads_is_looked_at_once_and_not_at_every_look(
+    replicas: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeper, "STRAY_SECONDS", 0.05)
+    replica = await replicas.start(NEW)
+    log = EncryptedTaskLog(PostgresTaskLogStore(replica.pool), Codec([LOST]))
+    attempt = (await log.claim("lost", OWNER)).attempt
+    head = Row("lost", OWNER, "c", TaskState.TASK_STATE_WORKING, 1, b"head", 1)
+    await log.append(Write("lost", OWNER, attempt, 0, (Record(1, RecordKind.TASK, b"x"),), row=head))
+    looks, clear = 0, replica.queue.clear
+
+    async def noted() -> None:
+        nonlocal looks
+        looks += 1
+        await clear()
+
+    monkeypatch.setattr(replica.queue, "clear", noted)
+    with capture_logs() as lines:
+        async with asyncio.timeout(60):
+            while looks < 5:
+                await asyncio.sleep(0.02)
+    assert [line["task_id"] for line in lines if line["event"] == "turn.stray"] == ["lost"]
