@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, LiteralString
 
 from procrastinate import PsycopgConnector
@@ -60,6 +60,10 @@ class PostgresQueueTables:
         """A transaction on a connection of the agent's pool."""
         async with self._pool.transaction() as connection:
             yield PostgresQueueTransaction(connection)
+
+    def held_if_free(self, number: int) -> AbstractAsyncContextManager[bool]:
+        """Hold a lock outside a transaction, which the server would end while it stands still."""
+        return self._pool.locks.held_if_free(number)
 
 
 class PostgresQueueTransaction:

@@ -195,8 +195,7 @@ class ProcrastinateQueue:
     @asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
         """Let no turn of a conversation be added within the block; `False` where there is one."""
-        async with self._tables.transaction() as transaction:
-            free = await transaction.try_lock(self._lock("rest", conversation))
+        async with self._tables.held_if_free(self._lock("rest", conversation)) as free:
             with _storage_errors():
                 rests = free and not await self._jobs.is_busy(conversation)
             yield rests
