@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from a2a.types.a2a_pb2 import TaskState
+from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
 from cryptography.fernet import Fernet
 from structlog.testing import capture_logs
 
@@ -85,6 +85,25 @@ async def test_it_says_that_it_is_not_ready_and_accepts_nothing_that_it_could_no
     assert (caught.value.code, caught.value.retryable) == ("storage_keys_outdated", True)
     assert await lacks.log.not_written() == OUTDATED
     assert await PostgresRuns(lacks.pool).rows() == []
+
+
+async def test_what_the_other_stored_is_refused_by_it_so_that_it_is_asked_for_again_and_not_taken_for_lost(
+    replicas: Started,
+) -> None:
+    lacks, has = await replicas.start(), await replicas.start(NEW)
+    await has.submit(turn("a"))
+    assert await has.rest("a") == ["completed"]
+    refused = (
+        lacks.log.head("a", OWNER),
+        lacks.log.snapshot("a", OWNER),
+        lacks.log.claim("a", OWNER),
+        lacks.log.page(ListTasksRequest(context_id="c"), OWNER),
+        anext(lacks.log.read("a", OWNER)),
+    )
+    for call in refused:
+        with pytest.raises(KeysOutdated):
+            await call
+    assert await has.state("a") == "completed"
 
 
 async def test_what_it_accepted_before_is_answered_by_the_other(replicas: Started) -> None:
