@@ -16,8 +16,8 @@ from procrastinate.sql import queries
 from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
 from tests.postgres import PostgresServer
 from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE, SteadyJobs
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import Draining
+from utils.persistence.runs import conversation_key
 
 Pair = tuple[Replica, Replica]
 

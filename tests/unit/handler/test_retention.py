@@ -13,9 +13,9 @@ from tests.unit.engine.turns import OWNER, Executor, House, turn
 from utils.a2a_common.server.deletion import DeletionPlan
 from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.server.retention import BATCH, Retention, how_many
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError
 from utils.observability.metrics import process_metrics
+from utils.persistence.runs import conversation_key
 from utils.persistence.task_log_store import IdleContext
 
 DAY = 86_400

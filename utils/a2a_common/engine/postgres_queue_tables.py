@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, LiteralString
 
 from procrastinate import PsycopgConnector
@@ -12,6 +12,7 @@ from psycopg import sql
 from utils.a2a_common.engine.queue_tables import Counts
 from utils.a2a_common.engine.steady_jobs import COUNTS, standings
 from utils.persistence.postgres.answering import AnsweringConnection
+from utils.persistence.postgres.at_rest import commands_ended
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
 
@@ -61,9 +62,13 @@ class PostgresQueueTables:
         async with self._pool.transaction() as connection:
             yield PostgresQueueTransaction(connection)
 
-    def held_if_free(self, number: int) -> AbstractAsyncContextManager[bool]:
-        """Hold a lock outside a transaction, which the server would end while it stands still."""
-        return self._pool.locks.held_if_free(number)
+    @asynccontextmanager
+    async def held_if_free(self, number: int) -> AsyncIterator[bool]:
+        """Hold a lock outside a transaction, which the server would end while it stands still; commands are waited for."""
+        async with self._pool.locks.held_if_free(number) as free:
+            if free:
+                await commands_ended(self._pool)
+            yield free
 
 
 class PostgresQueueTransaction:

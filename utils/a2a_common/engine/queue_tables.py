@@ -65,6 +65,8 @@ class QueueTables(Protocol):
     def held_if_free(self, number: int) -> AbstractAsyncContextManager[bool]:
         """Hold a lock of a transaction within the block, for as long as that takes; `False` where somebody has it.
 
+        A command that changes conversations directly is waited for.
+
         Raises:
-            StorageError: The storage failed.
+            StorageError: The storage failed, or a command takes long.
         """

@@ -38,8 +38,8 @@ from utils.a2a_common.protocol.parts import data_part, objects_under
 from utils.a2a_common.server.deletion import Deletion
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import ConversationBusy
+from utils.persistence.runs import conversation_key
 from utils.persistence.task_log_store import NEWEST, ContextRow, IdleContext, Query, Row
 from utils.persistence.titles import Titles
 

@@ -14,11 +14,11 @@ from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.server.retention_clock import DAY, RetentionClock
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
+from utils.persistence.runs import conversation_key
 from utils.persistence.task_log_store import IdleContext, Query
 from utils.supervised import ItemErrors, supervised
 
