@@ -16,6 +16,8 @@ from tests.postgres import AGENT, PostgresServer
 from tests.unit.engine.replicas import Replica, replica_at
 from tests.unit.engine.turns import OWNER, Executor, turn
 from utils.a2a_common.engine import sweeper
+from utils.a2a_common.handler.operation import public_error
+from utils.a2a_common.protocol.retry_later import StorageAwayError
 from utils.a2a_common.tasks.turn import encode_turn
 from utils.encryption.codec import Codec
 from utils.encryption.errors import KeysOutdated
@@ -85,6 +87,12 @@ async def test_it_says_that_it_is_not_ready_and_accepts_nothing_that_it_could_no
     assert (caught.value.code, caught.value.retryable) == ("storage_keys_outdated", True)
     assert await lacks.log.not_written() == OUTDATED
     assert await PostgresRuns(lacks.pool).rows() == []
+
+
+async def test_who_is_refused_is_told_to_try_again_and_how_soon_as_while_the_database_is_away() -> None:
+    told = public_error(KeysOutdated(for_operator=OUTDATED), "trace")
+    assert isinstance(told, StorageAwayError)
+    assert (told.status, told.message) == (503, KeysOutdated.sentence)
 
 
 async def test_what_the_other_stored_is_refused_by_it_so_that_it_is_asked_for_again_and_not_taken_for_lost(
