@@ -332,7 +332,7 @@ class StorageError(PlatformError):
 
 
 class StorageAway(StorageError):
-    """A database cannot be used for now: it is unreachable or locked. The same request may succeed `retry_after` seconds later."""
+    """A database cannot be used by this process for now: it is unreachable, locked, or encrypted by others. The same request may succeed `retry_after` seconds later."""
 
     retry_after = 2.0
 

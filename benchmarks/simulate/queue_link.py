@@ -233,6 +233,16 @@ class MemoryQueueTables:
             transaction.ended = True
             self._locks.release(transaction)
 
+    @asynccontextmanager
+    async def held_if_free(self, number: int) -> AsyncIterator[bool]:
+        """Hold a lock outside a transaction."""
+        holder = MemoryTransaction(self._table, self._locks, self._ours)
+        try:
+            yield await holder.try_lock(number)
+        finally:
+            holder.ended = True
+            self._locks.release(holder)
+
 
 async def _nothing() -> None:
     """A statement that changes nothing."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from benchmarks.simulate.advisory_locks import AdvisoryLocks
 from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.notices import Notices
 from benchmarks.simulate.process import Process
+from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.postgres.session_locks import SessionLocks
 
 T = TypeVar("T")
 
@@ -114,6 +116,7 @@ class SqlPool:
 
     Attributes:
         schema: Name of the agent's schema.
+        locks: What the process holds for longer than a transaction may last.
     """
 
     schema = "agent_simulated"
@@ -123,6 +126,7 @@ class SqlPool:
         self._notices = notices
         self._link = link
         self._process: Process = link.process
+        self.locks = SessionLocks(cast("PostgresPool", self))
 
     async def run(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """Run `work` in a transaction."""

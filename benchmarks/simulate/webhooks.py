@@ -137,6 +137,12 @@ class SharedHooks(NotedHooks, PostgresPushConfigs):
         linked: Any = pool
         super().__init__(linked)
         self._changed = changed
+        self._pool = pool
+
+    async def close(self) -> None:
+        """Listen no more, and close what the process has open beside it."""
+        await super().close()
+        await self._pool.locks.close()
 
 
 class Receivers:

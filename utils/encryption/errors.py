@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.errors import StorageError
+from utils.errors import StorageAway, StorageError
 
 
 class StorageUnreadable(StorageError):
@@ -21,7 +21,7 @@ class StorageKeyMissing(StorageUnreadable):
     )
 
 
-class KeysOutdated(StorageError):
+class KeysOutdated(StorageAway):
     """The other replicas store what this process has no key for: it was not started again since they got new keys."""
 
     code = "storage_keys_outdated"

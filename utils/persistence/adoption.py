@@ -34,6 +34,7 @@ from utils.persistence.owned_tables import (
     rows_in,
     tables_in,
 )
+from utils.persistence.postgres.at_rest import at_rest, keep_turns_out
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
@@ -222,7 +223,7 @@ def _run(file: Path, its: Sequence[Move], codec: Codec) -> None:
 
 
 async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
-    """Move the conversations in an agent's schema, all or none; with `dry` only say which.
+    """Move the conversations in an agent's schema, all or none; with `dry` only say which. One that is being deleted stays.
 
     Raises:
         StorageError: The database failed, or `codec` cannot read a value of these conversations.
@@ -233,10 +234,11 @@ async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry
         async def rows(query: str) -> list[Any]:
             return await (await db.execute(query.encode())).fetchall()
 
-        await db.execute(b"LOCK TABLE runs IN EXCLUSIVE MODE")  # no turn begins meanwhile
-        busy = {row[0] for row in await rows(BUSY)}
+        await keep_turns_out(db)
+        tasks = await rows(TASKS)
+        busy = {row[0] for row in await rows(BUSY)} | await at_rest(db, pool.schema, tasks)
         held = {row[0] for row in await rows(HELD)}
-        plan = planned(heir, await rows(TASKS), busy, await rows(REMOTE), held)
+        plan = planned(heir, tasks, busy, await rows(REMOTE), held)
         for each in [] if dry else planned_moves(plan, heir):
             if name := each.table.shared:
                 for column in _encrypted(each, shared=True):

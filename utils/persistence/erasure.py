@@ -30,6 +30,7 @@ from utils.persistence.owned_tables import (
     rows_in,
     tables_in,
 )
+from utils.persistence.postgres.at_rest import at_rest, keep_turns_out
 from utils.persistence.task_log_schema import check_not_newer
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def _run(file: Path, its: Sequence[Removal]) -> None:
 
 
 async def erase_in_database(pool: PostgresPool, person: DataSubject, *, dry: bool) -> Erased:
-    """Erase it in an agent's schema atomically, without conversations that have a running turn; with `dry` only report.
+    """Erase it in an agent's schema atomically, without conversations that have a running turn or are being deleted; with `dry` only report.
 
     Raises:
         StorageError: The database failed.
@@ -227,9 +228,10 @@ async def erase_in_database(pool: PostgresPool, person: DataSubject, *, dry: boo
             return await (await db.execute(query.encode(), values)).fetchall()
 
         there = {row[0] for row in await rows(_THERE, (pool.schema,))}
-        await db.execute(b"LOCK TABLE runs IN EXCLUSIVE MODE")  # no turn begins meanwhile
-        busy = {row[0] for row in await rows(BUSY)}
-        plan = planned(person, await rows(TASKS), busy, await rows(REMOTE))
+        await keep_turns_out(db)
+        tasks = await rows(TASKS)
+        busy = {row[0] for row in await rows(BUSY)} | await at_rest(db, pool.schema, tasks)
+        plan = planned(person, tasks, busy, await rows(REMOTE))
         for each in person.personal:
             if each.table.shared in there:
                 one = Removal(each.table, {each.table.column: each.key})

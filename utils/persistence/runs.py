@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -53,6 +54,11 @@ class UnderWay(NamedTuple):
 
     turns: int
     size: int
+
+
+def conversation_key(owner: str, context_id: str) -> str:
+    """Key of an owner's conversation. A list in JSON, since a separator could be part of a name."""
+    return json.dumps([owner, context_id], ensure_ascii=False)
 
 
 class RunStore(ABC):

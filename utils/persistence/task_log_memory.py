@@ -135,7 +135,9 @@ class MemoryTaskLogStore(TaskLogStore):
         idle = heapq.nsmallest(
             limit, (key for key in contexts if newest[key] < before), key=newest.__getitem__
         )
-        return [IdleContext(*key, tuple(sorted(row.id for row in contexts[key]))) for key in idle]
+        return [
+            IdleContext(*key, tuple(sorted(row.id for row in contexts[key])), newest[key]) for key in idle
+        ]
 
     async def times(self) -> StoredTimes:
         """When the newest task changed."""

@@ -280,7 +280,7 @@ def _page_sql(
 _ENDED = ", ".join(str(int(state)) for state in sorted(TERMINAL))
 
 _IDLE = f"""
-SELECT owner, context_id, json_group_array(id) FROM tasks
+SELECT owner, context_id, json_group_array(id), max(updated) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < ? AND min(state IN ({_ENDED})) >= ? ORDER BY max(updated) LIMIT ?
 """  # noqa: S608
 
@@ -297,7 +297,8 @@ ORDER BY max(updated) DESC, context_id DESC LIMIT ?
 def _idle(db: sqlite3.Connection, before: int, limit: int, *, ended: bool) -> list[IdleContext]:
     found = db.execute(_IDLE, (before, ended, limit)).fetchall()
     return [
-        IdleContext(owner, context_id, tuple(sorted(json.loads(ids)))) for owner, context_id, ids in found
+        IdleContext(owner, context_id, tuple(sorted(json.loads(ids))), updated)
+        for owner, context_id, ids, updated in found
     ]
 
 

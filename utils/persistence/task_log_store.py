@@ -90,11 +90,13 @@ class IdleContext:
         owner: Who sees it.
         context_id: The conversation, as its client names it.
         task_ids: All tasks of it.
+        updated: When the newest of them changed, in nanoseconds since 1970.
     """
 
     owner: str
     context_id: str
     task_ids: tuple[str, ...]
+    updated: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from procrastinate.sql import queries
 from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
 from tests.postgres import PostgresServer
 from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE, SteadyJobs
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import Draining
+from utils.persistence.runs import conversation_key
 
 Pair = tuple[Replica, Replica]
 
@@ -174,6 +174,19 @@ async def test_a_conversation_is_at_rest_only_without_a_turn_and_without_a_place
     await settled(pair)
     async with pair[1].queue.at_rest("x") as rests:
         assert rests
+
+
+async def test_one_at_a_time_has_a_conversation_at_rest_also_within_a_replica(pair: Pair) -> None:
+    async with pair[0].queue.at_rest("x") as rests:
+        assert rests
+        for each in pair:
+            async with each.queue.at_rest("x") as again:
+                assert not again
+        async with pair[0].queue.at_rest("x") as again:
+            assert not again
+    for each in pair:
+        async with each.queue.at_rest("x") as rests:
+            assert rests
 
 
 async def test_what_is_asked_of_a_long_line_is_answered_without_reading_its_turns(

@@ -6,12 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 
 from tests.contract.stores.test_erasing_under_way import PUT, TURN, until_it_waits
 from tests.contract.stores.test_stored_messages import Room, messages, turn
-from tests.contract.stores.told import Place
+from tests.contract.stores.told import Place, Told, all_told
 from tests.postgres import PostgresServer
-from utils.encryption.codec import PLAIN
+from utils.encryption.codec import PLAIN, PLAIN_WORD, Codec
 from utils.persistence.adoption import Heir, Plan, adopt_in_database, adopt_in_files
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.task_log_store import Record, RecordKind, Row, Write
@@ -37,11 +38,11 @@ async def conversation_of_ann(stores: Any, *owners: str) -> list[Any]:
     return said
 
 
-async def adopted(storage: Place) -> Plan:
+async def adopted(storage: Place, heir: Heir = HEIR, codec: Codec = PLAIN) -> Plan:
     """Give Ben what is Ann's."""
     if storage.pool is None:
-        return adopt_in_files(storage.home, HEIR, PLAIN, dry=False)
-    return await adopt_in_database(storage.pool, HEIR, PLAIN, dry=False)
+        return adopt_in_files(storage.home, heir, codec, dry=False)
+    return await adopt_in_database(storage.pool, heir, codec, dry=False)
 
 
 @pytest.mark.servers
@@ -84,3 +85,29 @@ async def test_a_conversation_whose_messages_were_moved_before_its_tasks_is_move
     assert (plan.tasks, plan.left) == ({"c1": ["t1"]}, [])
     async with stores.checkpointer() as saver:
         assert await messages(saver, "ben/c1") == said
+
+
+KEY = Fernet.generate_key().decode()
+
+
+@pytest.mark.parametrize("before", [[], [KEY]], ids=["plain", "encrypted"])
+@pytest.mark.parametrize("then", [[PLAIN_WORD, KEY], [KEY]], ids=["plain first", "the key first"])
+async def test_what_was_stored_before_and_between_the_steps_to_the_first_key_is_read_where_it_was_moved(
+    storage: Place, before: list[str], then: list[str]
+) -> None:
+    await all_told(storage, Codec(before))
+    async with Told(storage, Codec(before)) as told:
+        await told.runs.remove("bob", writer=0)
+    heir = Heir("bob", "cat", "cat", "", lambda owner, _: owner)
+    assert (await adopted(storage, heir, Codec(then))).tasks == {"bob": ["bob"]}
+    async with Told(storage, Codec(then)) as told:
+        found = await told.log.look("bob", "cat")
+        assert found is not None
+        assert found.row is not None
+        assert found.row.body == b"bob"
+        assert await told.titles.get("cat", "bob") == await told.artifacts.get("cat", "h") == "bob"
+        assert [each.request for each in await told.delegations.unanswered("cat", "a")] == ["bob"]
+        assert await told.said("cat") == {"bob"}
+        assert [each.what for each in await told.journal.untold("cat")] == ["bob"]
+        hooks = {each.config.url for each in told.push.all_webhooks() if each.owner == "cat"}
+        assert hooks == {"http://bob"}

@@ -295,7 +295,7 @@ async def test_conversations_that_nobody_went_on_with_are_found_with_all_their_t
         head = Row(task_id, "ann", context_id, COMPLETED, updated, b"", 1)
         await write(store, attempt, 0, record(1, RecordKind.TASK), row=head, task_id=task_id)
     found = await store.idle(5, 10)
-    assert found == [IdleContext("ann", "older", ("e",)), IdleContext("ann", "old", ("a", "b"))]
+    assert found == [IdleContext("ann", "older", ("e",), 3), IdleContext("ann", "old", ("a", "b"), 4)]
     assert await store.idle(5, 1) == found[:1]
     assert await store.idle(1, 10) == []
     assert await store.count_contexts() == 3
@@ -313,7 +313,7 @@ async def test_a_conversation_of_which_a_task_works_or_waits_for_its_user_is_not
         attempt = (await store.claim(task_id, "ann")).attempt
         head = Row(task_id, "ann", context_id, state, 1, b"", 1)
         await write(store, attempt, 0, record(1, RecordKind.TASK), row=head, task_id=task_id)
-    assert await store.idle(5, 10, ended=True) == [IdleContext("ann", "ended", ("d", "e"))]
+    assert await store.idle(5, 10, ended=True) == [IdleContext("ann", "ended", ("d", "e"), 1)]
     assert len(await store.idle(5, 10)) == 3
 
 

@@ -22,8 +22,14 @@ from utils.observability.metrics import process_metrics
 from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.migrate import upgrade
 from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.settings import DatabaseSettings
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300), pytest.mark.xdist_group("postgres")]
+
+
+STANDING_STILL = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'
+"""
 
 
 class Pair(NamedTuple):
@@ -269,6 +275,20 @@ async def test_no_turn_of_a_conversation_at_rest_begins(pair: Pair) -> None:
         assert not rests
     pair.open_gates()
     assert await pair.first.rest("a", "c") == ["completed"] * 2
+
+
+async def test_conversations_at_rest_take_no_connection_from_turns_and_leave_no_transaction_open(
+    pair: Pair, postgres: PostgresServer, url: str
+) -> None:
+    """Many are deleted at once, and each deletion may wait for an agent for as long as a transaction may stand still."""
+    async with AsyncExitStack() as stack:
+        for number in range(DatabaseSettings.load({}).connections + 1):
+            assert await stack.enter_async_context(pair.first.engine.at_rest(f"x{number}"))
+        await pair.first.submit(turn("a"))
+        assert await pair.first.rest("a") == ["completed"]
+        async with asyncio.timeout(20):
+            while postgres.execute(STANDING_STILL, url) != [(0,)]:
+                await asyncio.sleep(0.02)
 
 
 async def test_metrics_tell_how_many_turns_wait_over_all_replicas(postgres: PostgresServer, url: str) -> None:

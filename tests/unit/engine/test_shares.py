@@ -7,7 +7,7 @@ import json
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.shared_line import Load, Standing
 from utils.a2a_common.engine.shares import FairShares, caller_of
-from utils.a2a_common.tasks.turn import conversation_key
+from utils.persistence.runs import conversation_key
 
 
 def key(user: str, context: str = "c", *, tenant: str = "") -> str:

@@ -10,11 +10,11 @@ import pytest
 from a2a.types.a2a_pb2 import Message, Part, Role, TaskState
 
 from tests.unit.engine.turns import CALL, OWNER, Executor, House, answer, status_of, task_of, turn
-from utils.a2a_common.tasks.turn import Turn, conversation_key
+from utils.a2a_common.tasks.turn import Turn
 from utils.errors import Overloaded, StorageError, TaskBusy, TooManyRequests
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
-from utils.persistence.runs import MemoryRuns, RunRow
+from utils.persistence.runs import MemoryRuns, RunRow, conversation_key
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_store import Write
 

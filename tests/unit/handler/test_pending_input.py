@@ -19,7 +19,7 @@ from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.pending_input import PendingInputRouter
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.turn import conversation_key
+from utils.persistence.runs import conversation_key
 
 OWNER = owner_of(CALL)
 ENGINES = [

@@ -13,9 +13,9 @@ from tests.unit.engine.turns import OWNER, Executor, House, turn
 from utils.a2a_common.server.deletion import DeletionPlan
 from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.server.retention import BATCH, Retention, how_many
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError
 from utils.observability.metrics import process_metrics
+from utils.persistence.runs import conversation_key
 from utils.persistence.task_log_store import IdleContext
 
 DAY = 86_400
@@ -69,6 +69,30 @@ async def test_a_conversation_with_a_turn_under_way_is_left_alone() -> None:
     assert kept.forgotten == []
     house.executor.gate.set()
     assert await house.settled("works") == ["completed"]
+
+
+@pytest.mark.parametrize("plan", [{"days": 30}, {"limits": {"tasks": 1}}], ids=["old", "too much"])
+async def test_a_conversation_that_somebody_goes_on_with_after_it_was_found_is_kept_whole(
+    plan: dict[str, Any],
+) -> None:
+    house, forgotten = House(Executor()), list[str]()
+
+    async def forget(idle: IdleContext) -> None:
+        """While the first one is deleted, its user goes on with the second."""
+        forgotten.append(idle.context_id)
+        if idle.context_id == "first":
+            await ended(house, "again", context="second")
+
+    async def in_use() -> dict[str, int]:
+        return {"tasks": 8 * (not forgotten)}  # as much as both are deleted for
+
+    await ended(house, "one", context="first")
+    await ended(house, "two", context="second")
+    rules = DeletionPlan(forget, **plan, in_use=in_use)
+    later = Retention(rules, house.log, PushConfigs(), house.engine, now=lambda: time.time() + 31 * DAY)
+    assert await later.look() == 1
+    assert forgotten == ["first"]
+    assert [await house.state(name) for name in ("one", "two", "again")] == ["", "completed", "completed"]
 
 
 async def test_a_deletion_that_failed_in_the_middle_is_repeated() -> None:
@@ -195,9 +219,9 @@ def fragile(house: House, refused: set[str], forgotten: list[str], **options: An
     return Retention(plan, house.log, PushConfigs(), house.engine, now=lambda: time.time() + 31 * DAY)
 
 
-async def ended(house: House, *names: str) -> None:
+async def ended(house: House, *names: str, context: str = "") -> None:
     for name in names:
-        await house.submit(turn(name, context=name))
+        await house.submit(turn(name, context=context or name))
         assert await house.settled(name) == ["completed"]
 
 

@@ -25,11 +25,11 @@ from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.statuses import canceled_status
-from utils.a2a_common.tasks.turn import Turn, conversation_key, stored_call
+from utils.a2a_common.tasks.turn import Turn, stored_call
 from utils.cancellation import to_its_end
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy, TooManyRequests
-from utils.persistence.runs import RunStore
+from utils.persistence.runs import RunStore, conversation_key
 from utils.timing import wait_for
 
 log = structlog.get_logger(__name__)

@@ -12,6 +12,7 @@ from psycopg import sql
 from utils.a2a_common.engine.queue_tables import Counts
 from utils.a2a_common.engine.steady_jobs import COUNTS, standings
 from utils.persistence.postgres.answering import AnsweringConnection
+from utils.persistence.postgres.at_rest import commands_ended
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
 
@@ -60,6 +61,14 @@ class PostgresQueueTables:
         """A transaction on a connection of the agent's pool."""
         async with self._pool.transaction() as connection:
             yield PostgresQueueTransaction(connection)
+
+    @asynccontextmanager
+    async def held_if_free(self, number: int) -> AsyncIterator[bool]:
+        """Hold a lock outside a transaction, which the server would end while it stands still; commands are waited for."""
+        async with self._pool.locks.held_if_free(number) as free:
+            if free:
+                await commands_ended(self._pool)
+            yield free
 
 
 class PostgresQueueTransaction:

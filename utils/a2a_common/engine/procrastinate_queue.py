@@ -28,7 +28,7 @@ from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
 from utils.errors import Draining
 from utils.persistence.postgres.errors import meaning
-from utils.persistence.postgres.names import lock_number, short_name
+from utils.persistence.postgres.names import lock_number, queue_name, rest_lock
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.postgres.startup import TOO_FEW, unusable
 from utils.supervised import supervised
@@ -41,9 +41,6 @@ GOES_ON = 1
 HEARTBEAT_SECONDS = 1.0
 POLL_SECONDS = 0.5
 """How long a worker sleeps that no notification wakes."""
-
-LONGEST_QUEUE_NAME = 40
-"""PostgreSQL takes 63 bytes for the name of a channel, of which Procrastinate uses 23."""
 
 _OUTAGE = (exceptions.ProcrastinateException, psycopg.Error, OSError)
 """What ends a worker where the database fails."""
@@ -178,7 +175,7 @@ class ProcrastinateQueue:
             StorageError: The database failed.
         """
         async with self._tables.transaction() as transaction:
-            await transaction.lock(self._lock("rest", conversation), shared=True)
+            await transaction.lock(rest_lock(self._tables.schema, conversation), shared=True)
             await transaction.lock(self._lock("line"))
             found = await transaction.counts(self.name, task_id, self.stalled_seconds)
             places = self._at_once * max(1, found.workers)
@@ -195,8 +192,7 @@ class ProcrastinateQueue:
     @asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
         """Let no turn of a conversation be added within the block; `False` where there is one."""
-        async with self._tables.transaction() as transaction:
-            free = await transaction.try_lock(self._lock("rest", conversation))
+        async with self._tables.held_if_free(rest_lock(self._tables.schema, conversation)) as free:
             with _storage_errors():
                 rests = free and not await self._jobs.is_busy(conversation)
             yield rests
@@ -312,11 +308,6 @@ def _queued(job: Job, canceled: Callable[[], bool] = bool) -> QueuedTurn:
 
 def _goes_on(priority: int, attempts: int) -> bool:
     return priority >= GOES_ON or attempts > 0
-
-
-def queue_name(schema: str) -> str:
-    """The queue of an agent. It names the agent's schema: notifications belong to the whole database, job ids to a schema."""
-    return short_name(f"turns:{schema}", LONGEST_QUEUE_NAME)
 
 
 def stalled_seconds(takeover_seconds: float) -> float:

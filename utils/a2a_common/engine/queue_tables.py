@@ -39,7 +39,7 @@ class QueueTransaction(Protocol):
         """Wait for a lock; a shared one is had by any number of transactions at a time."""
 
     async def try_lock(self, number: int) -> bool:
-        """Take the lock, shared or exclusive, if it is free; return whether it was taken."""
+        """Take the lock if it is free; return whether it was taken."""
 
     async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
         """The unfinished jobs of a queue. A worker counts whose last sign of life is no older than `alive` seconds."""
@@ -60,4 +60,13 @@ class QueueTables(Protocol):
 
         Raises:
             StorageError: The storage failed. Where the connection was lost at the commit, it may be stored all the same.
+        """
+
+    def held_if_free(self, number: int) -> AbstractAsyncContextManager[bool]:
+        """Hold a lock of a transaction within the block, for as long as that takes; `False` where somebody has it.
+
+        A command that changes conversations directly is waited for.
+
+        Raises:
+            StorageError: The storage failed, or a command takes long.
         """

@@ -6,7 +6,6 @@ It also tells how many turns wait, over all replicas, since only the queue knows
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 import structlog
@@ -48,6 +47,7 @@ class Sweeper:
         self._runs = runs
         self._recovery = recovery
         self._suspects: set[str] = set()
+        self._unreadable: set[str] = set()
         self._blind_until = 0.0
         self._next_strays = 0.0
         self._pause = queue.stalled_seconds / 7
@@ -100,17 +100,22 @@ class Sweeper:
         rows = {row.task_id: row for row in await self._runs.rows()}
         queued = await self._queue.all_tasks()
         tasks = {task_id: owner for task_id, owner in open_tasks if task_id not in rows}
-        strays = (rows.keys() | tasks.keys()) - queued
+        self._unreadable &= tasks.keys()
+        strays = (rows.keys() | tasks.keys()) - queued - self._unreadable
         failures = ItemErrors()
         for task_id in sorted(strays & self._suspects):
             log.warning("turn.stray", task_id=task_id)
-            with (
-                failures.collect("sweeper", task_id=task_id),
-                contextlib.suppress(*UNREADABLE),
-            ):
+            with failures.collect("sweeper", task_id=task_id):
                 if task_id not in rows:
-                    await self._recovery.fail(task_id, tasks[task_id], None)
+                    await self._end(task_id, tasks[task_id])
                 elif await self._recovery.turn_of(rows[task_id]) is not None:
                     await self._queue.restore(task_id, rows[task_id].conversation)
         self._suspects = strays
         failures.raise_first()
+
+    async def _end(self, task_id: str, owner: str) -> None:
+        """End a task that has no turn; one that cannot be read stays open, and is not tried again by this process."""
+        try:
+            await self._recovery.fail(task_id, owner, None)
+        except UNREADABLE:
+            self._unreadable.add(task_id)

@@ -38,8 +38,8 @@ from utils.a2a_common.protocol.parts import data_part, objects_under
 from utils.a2a_common.server.deletion import Deletion
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import ConversationBusy
+from utils.persistence.runs import conversation_key
 from utils.persistence.task_log_store import NEWEST, ContextRow, IdleContext, Query, Row
 from utils.persistence.titles import Titles
 
@@ -164,8 +164,9 @@ class Conversations:
                 with suppress(TaskNotCancelableError, TaskNotFoundError):  # it ended meanwhile
                     await self._engine.cancel(row.id, owner, call)
         async with self._at_rest(conversation_key(owner, asked.context_id)):
-            ids = tuple(sorted(row.id for row in await self._rows(owner, asked.context_id)))
-            context = IdleContext(owner, asked.context_id, ids)
+            rows = await self._rows(owner, asked.context_id)
+            ids = tuple(sorted(row.id for row in rows))
+            context = IdleContext(owner, asked.context_id, ids, max(row.updated for row in rows))
             kept = await self._deletion.below(context)
             missed = [each.agent for each in kept if each.reason is Reason.UNREACHABLE]
             if missed and not asked.here_only:

@@ -14,12 +14,12 @@ from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.push.store import PushConfigs
 from utils.a2a_common.server.retention_clock import DAY, RetentionClock
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.turn import conversation_key
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
-from utils.persistence.task_log_store import IdleContext
+from utils.persistence.runs import conversation_key
+from utils.persistence.task_log_store import IdleContext, Query
 from utils.supervised import ItemErrors, supervised
 
 log = structlog.get_logger(__name__)
@@ -162,11 +162,17 @@ class Retention:
         return round((self._now() + from_now) * 1e9)
 
     async def _delete(self, context: IdleContext) -> bool:
-        """Delete a conversation, unless a turn of it is under way."""
+        """Delete a conversation, unless a turn of it is under way, or it has changed since it was found."""
         async with self._engine.at_rest(conversation_key(context.owner, context.context_id)) as rests:
-            if rests:
+            due = rests and await self._is_as_found(context)
+            if due:
                 await self._deletion.delete(context)
-        return rests
+        return due
+
+    async def _is_as_found(self, context: IdleContext) -> bool:
+        query = Query(context.owner, context_id=context.context_id, limit=1)
+        rows, _ = await self._tasks.store.page(query)
+        return bool(rows) and rows[0].updated == context.updated
 
 
 class _Due:

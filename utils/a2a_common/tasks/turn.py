@@ -20,6 +20,7 @@ from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import ANSWERED_TASK
 from utils.a2a_common.protocol.trace_context import trace_of_call
+from utils.persistence.runs import conversation_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,6 @@ class Turn:
     def size(self) -> int:
         """Bytes of the request."""
         return self.request.ByteSize()
-
-
-def conversation_key(owner: str, context_id: str) -> str:
-    """Key of an owner's conversation. A list in JSON, since a separator could be part of a name."""
-    return json.dumps([owner, context_id], ensure_ascii=False)
 
 
 def turn_of(

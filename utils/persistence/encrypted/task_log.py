@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from utils.encryption.errors import StorageUnreadable
+from utils.encryption.errors import StorageKeyMissing, StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.encrypted.wrapped import Wrapped
 from utils.persistence.task_log_store import (
@@ -29,8 +30,14 @@ if TYPE_CHECKING:
     from utils.persistence.encrypted.shared_keys import SharedKeys
 
 
+Opened = TypeVar("Opened")
+
+
 class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
     """Encrypts heads and events before `inner` stores them.
+
+    A replica whose keys do not read what the others store is told so, wherever it reads what one of them stored: another
+    replica reads it.
 
     Args:
         inner: Stores them.
@@ -53,7 +60,8 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
 
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""
-        return self._stored(task_id, await self._inner.claim(task_id, owner))
+        stored = await self._inner.claim(task_id, owner)
+        return await self._opened(partial(self._stored, task_id, stored))
 
     async def append(self, write: Write) -> None:
         """Store a write."""
@@ -64,23 +72,23 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
     async def look(self, task_id: str, owner: str) -> Stored | None:
         """The stored task."""
         stored = await self._inner.look(task_id, owner)
-        return None if stored is None else self._stored(task_id, stored)
+        return None if stored is None else await self._opened(partial(self._stored, task_id, stored))
 
     async def events(
         self, task_id: str, *, after: int, limit: int, kinds: frozenset[RecordKind] | None = None
     ) -> list[Record]:
         """The next events."""
         found = await self._inner.events(task_id, after=after, limit=limit, kinds=kinds)
-        return [self._record(task_id, record) for record in found]
+        return await self._opened(lambda: [self._record(task_id, record) for record in found])
 
     async def page(self, query: Query) -> tuple[list[Row], int]:
         """Rows of one page; one that no key reads has the body `LOST`."""
         rows, total = await self._inner.page(query)
-        return [self._row_or_lost(row) for row in rows], total
+        return await self._listed(rows), total
 
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
         """Rows in one of `states`; one that no key reads has the body `LOST`."""
-        return [self._row_or_lost(row) for row in await self._inner.unfinished(states)]
+        return await self._listed(await self._inner.unfinished(states))
 
     async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations without recent turns."""
@@ -123,6 +131,29 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
 
     def _row(self, row: Row) -> Row:
         return replace(row, body=self._codec.decrypt(row.body, places.head(row.id, row.owner)))
+
+    async def _opened(self, opening: Callable[[], Opened]) -> Opened:
+        """What `opening` decrypts.
+
+        Raises:
+            KeysOutdated: No key fits, and another replica has one that does.
+            StorageUnreadable: It cannot be decrypted.
+        """
+        try:
+            return opening()
+        except StorageKeyMissing:
+            await self._check()
+            raise
+
+    async def _listed(self, rows: Sequence[Row]) -> list[Row]:
+        found = [self._row_or_lost(row) for row in rows]
+        if any(row.body == LOST for row in found):
+            await self._check()
+        return found
+
+    async def _check(self) -> None:
+        if self._shared is not None:
+            await self._shared.check()
 
     def _row_or_lost(self, row: Row) -> Row:
         if row.body == LEFT_OUT:

@@ -7,6 +7,9 @@ from hashlib import sha256
 LONGEST = 63
 """Bytes of a name; PostgreSQL truncates longer ones."""
 
+LONGEST_QUEUE_NAME = 40
+"""PostgreSQL takes 63 bytes for the name of a channel, of which Procrastinate uses 23."""
+
 _DIGEST = 12
 
 
@@ -28,3 +31,13 @@ def short_name(name: str, longest: int = LONGEST) -> str:
 def lock_number(*parts: str) -> int:
     """The number of an advisory lock. Locks are shared by all schemas of a database, so include the schema in the parts if it matters."""
     return int.from_bytes(sha256("\0".join(parts).encode()).digest()[:8], signed=True)
+
+
+def queue_name(schema: str) -> str:
+    """The queue of an agent. It names the agent's schema: notifications belong to the whole database, job ids to a schema."""
+    return short_name(f"turns:{schema}", LONGEST_QUEUE_NAME)
+
+
+def rest_lock(schema: str, conversation: str) -> int:
+    """The lock of whoever keeps turns of a conversation from beginning; `conversation` is its key in the table `runs`."""
+    return lock_number(queue_name(schema), "rest", conversation)

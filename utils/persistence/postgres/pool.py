@@ -23,6 +23,7 @@ from utils.errors import StorageError
 from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
+from utils.persistence.postgres.session_locks import SessionLocks
 from utils.persistence.postgres.startup import ENCODING, UNREADABLE, check_server, is_open, refusal, unusable
 from utils.persistence.settings import DatabaseSettings
 from utils.timing import backoff
@@ -103,6 +104,7 @@ class PostgresPool:
         schema: Name of the agent's schema, not quoted.
         wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
+        locks: What this process holds for longer than a transaction may last.
     """
 
     def __init__(self, settings: DatabaseSettings, *, agent: str) -> None:
@@ -111,6 +113,7 @@ class PostgresPool:
         self.schema = schema_name(agent)
         self.wait_seconds = settings.wait_seconds
         self.alone = False
+        self.locks = SessionLocks(self)
         self._pool: AsyncConnectionPool[Connection] | None = None
 
     @property
@@ -203,6 +206,7 @@ class PostgresPool:
 
     async def close(self) -> None:
         """Close every connection that is not in use, and those in use when they come back. Safe to call twice."""
+        await self.locks.close()
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()

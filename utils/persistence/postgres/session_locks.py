@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from utils.cancellation import end_tasks
 from utils.errors import StorageError
 from utils.persistence.postgres.errors import storage_errors
-from utils.persistence.postgres.pool import Connection, PostgresPool
+
+if TYPE_CHECKING:
+    from utils.persistence.postgres.pool import Connection, PostgresPool
 
 LOOK_SECONDS = 1.0
 """Pause between two attempts to take a lock that another process holds."""
@@ -33,6 +35,28 @@ class SessionLocks:
         self._connection: Connection | None = None
         self._opening = asyncio.Lock()
         self._asking: set[asyncio.Task[Any]] = set()
+        self._tried: set[int] = set()
+
+    @asynccontextmanager
+    async def held_if_free(self, number: int) -> AsyncIterator[bool]:
+        """Hold a lock within the block; `False` where somebody has it, in another process or in this one by this method.
+
+        Raises:
+            StorageError: The server cannot be reached.
+        """
+        if number in self._tried:  # a session gets a lock again that it has
+            yield False
+            return
+        self._tried.add(number)
+        try:
+            connection = await self._taken(number)
+            try:
+                yield connection is not None
+            finally:
+                if connection is not None:
+                    await asyncio.wait([self._spawn(self._give_back(number, connection))])
+        finally:
+            self._tried.remove(number)
 
     @asynccontextmanager
     async def held(
@@ -45,7 +69,12 @@ class SessionLocks:
             on_wait: Awaited once if the lock is not free at once.
         """
         notified = on_wait is None
-        while (connection := await self._taken(number)) is None:
+        connection = None
+        while True:
+            with suppress(StorageError):
+                connection = await self._taken(number)
+            if connection is not None:
+                break
             if on_wait is not None and not notified:
                 notified = True
                 await on_wait()
@@ -56,7 +85,11 @@ class SessionLocks:
             await asyncio.wait([self._spawn(self._give_back(number, connection))])
 
     async def _taken(self, number: int) -> Connection | None:
-        """The connection that holds the lock now, or `None`. If canceled meanwhile, no lock stays behind."""
+        """The connection that holds the lock now; `None` where it is not free. If canceled meanwhile, no lock stays behind.
+
+        Raises:
+            StorageError: The server cannot be reached.
+        """
         taking = self._spawn(self._take(number))
         try:
             await asyncio.wait([taking])
@@ -66,19 +99,17 @@ class SessionLocks:
         return taking.result()
 
     async def _undo(self, number: int, taking: asyncio.Task[Connection | None]) -> None:
-        connection = await taking
-        if connection is not None:
-            await self._give_back(number, connection)
+        with suppress(StorageError):
+            connection = await taking
+            if connection is not None:
+                await self._give_back(number, connection)
 
     async def _take(self, number: int) -> Connection | None:
-        with suppress(StorageError):
-            async with self._opening:
-                if self._connection is None or self._connection.closed:
-                    self._connection = await self._pool.connect()
-                connection = self._connection
-            if await _answer(connection, TAKE, number):
-                return connection
-        return None
+        async with self._opening:
+            if self._connection is None or self._connection.closed:
+                self._connection = await self._pool.connect()
+            connection = self._connection
+        return connection if await _answer(connection, TAKE, number) else None
 
     async def _give_back(self, number: int, connection: Connection) -> None:
         """Release a lock, unless it was lost with its connection: another task may hold it on the next one."""

@@ -91,7 +91,7 @@ SELECT id, owner, context_id, state, updated, CASE WHEN before < {bytes} THEN bo
 _UNFINISHED = f"SELECT {_ROW} FROM tasks WHERE state = ANY(%s) ORDER BY updated, id"  # noqa: S608 - constant names
 _ENDED = [int(state) for state in sorted(TERMINAL)]
 _IDLE = """
-SELECT owner, context_id, array_agg(id ORDER BY id) FROM tasks
+SELECT owner, context_id, array_agg(id ORDER BY id), max(updated) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < %s AND (bool_and(state = ANY(%s)) OR NOT %s)
 ORDER BY max(updated) LIMIT %s
 """
@@ -203,7 +203,10 @@ class PostgresTaskLogStore(TaskLogStore):
 
         async def read(db: Connection) -> list[IdleContext]:
             rows: list[Any] = await (await db.execute(_IDLE, (before, _ENDED, ended, limit))).fetchall()
-            return [IdleContext(owner, context_id, tuple(ids)) for owner, context_id, ids in rows]
+            return [
+                IdleContext(owner, context_id, tuple(ids), updated)
+                for owner, context_id, ids, updated in rows
+            ]
 
         return await self._pool.run(read)
 

@@ -20,7 +20,6 @@ from utils.encryption.errors import StorageUnreadable
 from utils.errors import StorageError
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
-from utils.persistence.postgres.session_locks import SessionLocks
 from utils.supervised import followed
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ class PostgresPushConfigs(PushConfigs):
         super().__init__()
         self._codec = codec
         self._db = pool
-        self._locks = SessionLocks(pool)
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -74,7 +72,6 @@ class PostgresPushConfigs(PushConfigs):
         """Listen no more. Safe to call twice."""
         if self._listening is not None:
             await end_tasks([self._listening])
-        await self._locks.close()
 
     async def _read_again(self, task_id: str) -> None:
         """Read the webhooks of one task, or of all; what is changed here meanwhile is newer than what was read."""
@@ -112,7 +109,7 @@ class PostgresPushConfigs(PushConfigs):
     async def alone(self, webhook: Webhook) -> AsyncIterator[None]:
         """Wait until no other process sends to a webhook, and go on from what was sent, where that can be read."""
         key = (webhook.owner, webhook.config.task_id, webhook.config.id)
-        async with self._locks.held(lock_number(self._db.schema, "push", *key)):
+        async with self._db.locks.held(lock_number(self._db.schema, "push", *key)):
 
             async def read(db: Connection) -> Any:
                 return await (await db.execute(_SENT, key)).fetchone()
