@@ -93,7 +93,7 @@ async def test_it_ends_a_command_that_waits_for_the_agent(
 
 @pytest.mark.parametrize("named", [{"resumed": "1"}, {"context_id": "c1"}], ids=["resumed", "named"])
 async def test_it_ends_a_chat_that_looks_for_its_conversation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("PLATFORM_ENGINEER_HOME", str(tmp_path))
     async with deaf() as (agent, peer):
