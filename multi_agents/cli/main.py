@@ -183,6 +183,14 @@ def agents_list(context: typer.Context, url: Url = None, as_json: Json = False) 
         raise typer.Exit(command(url, as_json=as_json))
 
 
+@agents.command("list")
+def agents_shown(url: Url = None, as_json: Json = False) -> None:
+    """Show the agents, as `agents` alone does."""
+    from multi_agents.cli.commands.agents import agents as command
+
+    raise typer.Exit(command(url, as_json=as_json))
+
+
 @agents.command("add")
 def agents_add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent at the supervisor.")],
