@@ -80,6 +80,13 @@ class AnswerLost(CliError):
     exit_code = ExitCode.TASK_FAILED
 
 
+class Stopped(CliError):
+    """A command of a chat was stopped with Ctrl-C before the agent answered."""
+
+    code = "stopped"
+    exit_code = ExitCode.INTERRUPTED
+
+
 UNASKED = "This command asks for confirmation, and there is no terminal. Add --yes to {} without asking."
 
 

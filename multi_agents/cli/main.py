@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from multi_agents.cli.agent_commands import agents
 from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.db_commands import db
@@ -33,11 +34,6 @@ app.add_typer(conversations, name="conversations", rich_help_panel=Panel.DATA)
 app.add_typer(memory, name="memory", rich_help_panel=Panel.DATA)
 keys = Commands(help="API keys of people and programs that call the agents.", no_args_is_help=True)
 app.add_typer(keys, name="keys", rich_help_panel=Panel.ADMIN)
-agents = Commands(
-    help="Show the agents: health, latency, version and skills; add agents that run elsewhere.",
-    invoke_without_command=True,
-    epilog=ending(codes="3 if no agent answers."),
-)
 app.add_typer(agents, name="agents", rich_help_panel=Panel.AGENTS)
 
 app.add_typer(db, name="db", rich_help_panel=Panel.ADMIN)
@@ -172,41 +168,6 @@ def ingest(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     raise typer.Exit(command(sources, agents_file or AGENTS_FILE, remove=remove))
-
-
-@agents.callback()
-def agents_list(context: typer.Context, url: Url = None, as_json: Json = False) -> None:
-    """Show the agents: health, latency, version and skills; add agents that run elsewhere."""
-    from multi_agents.cli.commands.agents import agents as command
-
-    if context.invoked_subcommand is None:
-        raise typer.Exit(command(url, as_json=as_json))
-
-
-@agents.command("add")
-def agents_add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent at the supervisor.")],
-    url: Annotated[str, typer.Argument(metavar="URL", help="Address of the agent, where its card is read.")],
-    agents_file: AgentsFile = None,
-    force: Annotated[bool, typer.Option("--force", help="Add it even if its card cannot be read.")] = False,
-) -> None:
-    """Add an A2A agent that runs elsewhere, by the address of its card."""
-    from multi_agents.cli.commands.agents_file import add_agent as command
-    from multi_agents.cli.service.plan import AGENTS_FILE
-
-    raise typer.Exit(command(name, url, agents_file or AGENTS_FILE, force=force))
-
-
-@agents.command("remove")
-def agents_remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent at the supervisor.")],
-    agents_file: AgentsFile = None,
-) -> None:
-    """Remove an agent from the list; the files of a local one stay."""
-    from multi_agents.cli.commands.agents_file import remove_agent as command
-    from multi_agents.cli.service.plan import AGENTS_FILE
-
-    raise typer.Exit(command(name, agents_file or AGENTS_FILE))
 
 
 @app.command("new-agent", rich_help_panel=Panel.AGENTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -57,6 +57,15 @@ def _github_time(value: str) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _github_end(value: str) -> str:
+    """The same for the end of a period: a date without a time is meant with its whole day."""
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return _github_time(value)
+    return _github_time(f"{value}T23:59:59")
+
+
 Owner = Annotated[str, Field(description="User or organisation, for example octocat."), AfterValidator(_name)]
 Repo = Annotated[
     str,
@@ -65,6 +74,7 @@ Repo = Annotated[
     BeforeValidator(_bare_repo),
 ]
 Moment = Annotated[str, AfterValidator(_github_time), Field(json_schema_extra={"format": "date-time"})]
+End = Annotated[str, AfterValidator(_github_end), Field(json_schema_extra={"format": "date-time"})]
 LimitArgument = Annotated[int, Field(ge=1, le=1000, description="Rows at most.")]
 PageArgument = Annotated[int, Field(ge=1, description="Page of the list, from 1.")]
 
@@ -91,7 +101,7 @@ class Within(BaseModel):
     """A period that what is listed is from; either end may be open."""
 
     since: Moment | None = Field(None, description="From then on.")
-    until: Moment | None = Field(None, description="Up to then.")
+    until: End | None = Field(None, description="Up to then; of a date its whole day.")
 
     def has(self, moment: object) -> bool:
         """Whether a time of GitHub's lies within; what has no such time lies in no period that is bounded."""

@@ -10,7 +10,8 @@ from multi_agents.cli.chat import conversations
 from multi_agents.cli.chat.ask import sink_for
 from multi_agents.cli.chat.clipboard import copy
 from multi_agents.cli.chat.drive import drive
-from multi_agents.cli.chat.memory import memory
+from multi_agents.cli.chat.interrupts import MAYBE_DONE, NO_ANSWER, unless_pressed
+from multi_agents.cli.chat.memory import may_change, memory
 from multi_agents.cli.chat.rules import USAGE, rules_of
 from multi_agents.cli.chat.session import Chat
 from multi_agents.cli.chat.slash_commands import SlashCommand, find, help_text, nearest
@@ -67,13 +68,15 @@ async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
         case SlashCommand.RULES:
             await _rules(chat, argument)
         case SlashCommand.MEMORY:
-            await memory(chat.peer, argument)
+            stopped = MAYBE_DONE if may_change(argument) else NO_ANSWER
+            await unless_pressed(chat.watch.current, memory(chat.peer, argument), stopped)
         case SlashCommand.CLEAR:
             await clear(chat, argument)
         case SlashCommand.CANCEL:
             await _cancel(chat)
         case SlashCommand.AGENTS:
-            print_agents(await look_at_all(targets_near(chat.peer.url)))
+            looking = look_at_all(targets_near(chat.peer.url))
+            print_agents(await unless_pressed(chat.watch.current, looking))
         case SlashCommand.HELP:
             say(help_text())
             say(f"This conversation: {chat.context_id}")
@@ -84,9 +87,11 @@ async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
         case SlashCommand.SAVE:
             say(await asyncio.to_thread(save, chat.answer, argument))
         case SlashCommand.CONVERSATIONS:
-            conversations.show(await conversations.conversations_of(chat.peer), chat.context_id, chat.peer)
+            listing = conversations.conversations_of(chat.peer)
+            found = await unless_pressed(chat.watch.current, listing)
+            conversations.show(found, chat.context_id, chat.peer)
         case SlashCommand.RESUME:
-            await resume(chat, argument)
+            await unless_pressed(chat.watch.current, resume(chat, argument))
         case _:
             assert_never(command)
 
@@ -138,12 +143,12 @@ async def clear(chat: Chat, argument: str = "") -> None:
     if not keeps_conversations(chat.peer.card):
         await _forget(chat)
         return
-    if await conversations.known_conversation(chat.peer, chat.context_id) is None:
+    looking = conversations.known_conversation(chat.peer, chat.context_id)
+    if await unless_pressed(chat.watch.current, looking) is None:
         say(NOTHING)
         return
-    for line in deleted_lines(
-        await deleted(chat.peer, chat.context_id, home_folder(), here_only=argument == HERE)
-    ):
+    deleting = deleted(chat.peer, chat.context_id, home_folder(), here_only=argument == HERE)
+    for line in deleted_lines(await unless_pressed(chat.watch.current, deleting, MAYBE_DONE)):
         say(line)
     chat.waiting_task = ""
     chat.begin()
@@ -182,7 +187,7 @@ async def _cancel(chat: Chat) -> None:
         return
     task, chat.waiting_task = chat.waiting_task, ""
     with plain_errors(chat.peer.url):
-        await chat.peer.connection.cancel(task)
+        await unless_pressed(chat.watch.current, chat.peer.connection.cancel(task), MAYBE_DONE)
     say("Canceled.")
 
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from multi_agents.cli.errors import Stopped
+
+T = TypeVar("T")
+
+NO_ANSWER = "Stopped: the agent had not answered."
+
+MAYBE_DONE = "Stopped: the agent had not answered. It may have done it all the same."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +83,29 @@ def _on_sigint(press: Callable[[], None]) -> Iterator[None]:
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         signal.signal(signal.SIGINT, before)
+
+
+async def unless_pressed(
+    interrupts: Interrupts, work: Coroutine[Any, Any, T], sentence: str = NO_ANSWER
+) -> T:
+    """What the work gives; a Ctrl-C ends it.
+
+    Args:
+        interrupts: The Ctrl-C of this command.
+        work: Asks an agent for something.
+        sentence: What is said where the Ctrl-C came first.
+
+    Raises:
+        Stopped: It did.
+    """
+    working = asyncio.create_task(work)
+    pressed = asyncio.create_task(interrupts.first.wait())
+    try:
+        await asyncio.wait({working, pressed}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Stopped(sentence)
+    finally:
+        for task in (working, pressed):
+            task.cancel()
+        await asyncio.gather(working, pressed, return_exceptions=True)

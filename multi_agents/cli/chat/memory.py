@@ -13,6 +13,11 @@ USAGE = (
 )
 
 
+def may_change(argument: str) -> bool:
+    """Whether what is typed after the command asks for a change."""
+    return argument.partition(" ")[0] in {"add", "forget"}
+
+
 async def memory(peer: Peer, argument: str) -> None:
     """Do what is typed after the command.
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 from multi_agents.cli.chat.commands import go_on, resume, run_command
 from multi_agents.cli.chat.conversations import conversation_list, known_conversation, short_id
 from multi_agents.cli.chat.downloads import Downloads
-from multi_agents.cli.chat.interrupts import InterruptWatch, watch_chat
+from multi_agents.cli.chat.interrupts import InterruptWatch, unless_pressed, watch_chat
 from multi_agents.cli.chat.session import Chat
 from multi_agents.cli.chat.slash_commands import SlashCommand, is_command
 from multi_agents.cli.chat.typing_in import LineSource, PipedLines, line_source
@@ -46,9 +46,9 @@ async def talk(
     with watch_chat() as watch:
         chat = Chat(peer, context_id or str(uuid4()), as_json, quiet, downloads, watch)
         if resumed is not None:
-            await resume(chat, resumed, listed_by=conversation_list(peer))
+            await unless_pressed(watch.current, resume(chat, resumed, listed_by=conversation_list(peer)))
         elif context_id:
-            await go_on(chat, await known_conversation(peer, context_id))
+            await unless_pressed(watch.current, _go_on(chat, context_id))
         if not quiet:
             name, here = one_line(peer.card.name), short_id(chat.context_id)
             say(f"{name} at {peer.url}, conversation {here}\n/help for commands")
@@ -58,6 +58,10 @@ async def talk(
         if isinstance(lines, PipedLines) and watch.current.first.is_set():
             return ExitCode.INTERRUPTED
         return chat.last if chat.quit or isinstance(lines, PipedLines) else ExitCode.OK
+
+
+async def _go_on(chat: Chat, context_id: str) -> None:
+    await go_on(chat, await known_conversation(chat.peer, context_id))
 
 
 async def _converse(chat: Chat, lines: LineSource, watch: InterruptWatch) -> None:

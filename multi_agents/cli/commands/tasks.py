@@ -9,10 +9,10 @@ from a2a.types import Task
 from google.protobuf.json_format import MessageToDict
 
 from multi_agents.cli.chat.ask import print_result, sink_for, summary
-from multi_agents.cli.chat.conversations import request_of
+from multi_agents.cli.chat.conversations import MOST_TASKS, request_of
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import one_line, out, print_json, say
-from multi_agents.cli.errors import ServiceUnreachable
+from multi_agents.cli.errors import ServiceUnreachable, UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer, connect, plain_errors
 from multi_agents.cli.running import run
@@ -21,7 +21,11 @@ from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
 from utils.a2a_common.client.stream import follow
 from utils.a2a_common.client.stream.decode import decode_task, state_of
+from utils.a2a_common.client.transport.errors import RequestRefused
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
+
+WHOLE = 36
+"""Characters of the id of a task of this project's agents."""
 
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
@@ -44,7 +48,7 @@ def show_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> Ex
     """`tasks show`."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.connection.get_task(task_id)
+        task = await peer.connection.get_task(await whole_id(peer, task_id))
         if as_json:
             print_json(MessageToDict(task))
         else:
@@ -58,7 +62,7 @@ def tree_of_task(url: str | None, token: str, task_id: str, *, as_json: bool) ->
     """`tasks tree`: a task and all that it caused at other agents."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.connection.get_task(task_id)
+        task = await peer.connection.get_task(await whole_id(peer, task_id))
         if as_json:
             print_json({"task": task.id, "tree": MessageToDict(task.metadata).get(TREE_EXTENSION, {})})
         else:
@@ -73,11 +77,11 @@ def cancel_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> 
     """`tasks cancel`."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.connection.cancel(task_id)
+        task = await peer.connection.cancel(await whole_id(peer, task_id))
         if as_json:
             print_json(MessageToDict(task))
         else:
-            say(f"Task {task_id} is {state_of(task.status).value}.")
+            say(f"Task {task.id} is {state_of(task.status).value}.")
         return ExitCode.OK
 
     return _with_peer(url, token, action, as_json=as_json)
@@ -87,9 +91,9 @@ def follow_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> 
     """`tasks follow`: as if the question had just been asked; Ctrl-C cancels the task."""
 
     async def action(peer: Peer) -> ExitCode:
-        result = await drive(
-            peer, follow.follow_task(peer.connection, task_id), sink_for(as_json=as_json), task_id=task_id
-        )
+        whole = await whole_id(peer, task_id)
+        events = follow.follow_task(peer.connection, whole)
+        result = await drive(peer, events, sink_for(as_json=as_json), task_id=whole)
         if as_json:
             print_json(summary(result))
         else:
@@ -97,6 +101,26 @@ def follow_task(url: str | None, token: str, task_id: str, *, as_json: bool) -> 
         return result.exit_code
 
     return _with_peer(url, token, action, as_json=as_json)
+
+
+async def whole_id(peer: Peer, typed: str) -> str:
+    """The id of the one task of the caller that begins so; what was typed where it is whole, or nothing begins so.
+
+    Raises:
+        UsageError: Several do.
+    """
+    if not typed or len(typed) >= WHOLE:
+        return typed
+    try:
+        tasks = await peer.connection.list_tasks(limit=MOST_TASKS, history=0)
+    except RequestRefused:  # it lists none
+        return typed
+    found = [task.id for task in tasks if task.id.startswith(typed)]
+    if typed in found or not found:
+        return typed
+    if len(found) > 1:
+        raise UsageError(f"{len(found)} tasks begin with {typed}: type more of the id.")
+    return found[0]
 
 
 def _with_peer(url: str | None, token: str, action: Action, *, as_json: bool) -> ExitCode:

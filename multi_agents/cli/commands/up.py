@@ -42,7 +42,7 @@ async def until_stopped(service: Service, *, pauses: Sequence[float] = PAUSES) -
         pauses: Seconds before each start in a row.
 
     Raises:
-        PlatformError: A process ended after each of these starts: what supervises this one may start all of them anew.
+        PlatformError: A process ended after each of these starts, or cannot be kept up: what supervises this one may start all of them anew.
     """
     with watch_interrupts() as interrupts:
         async with kept_up(service, _tell, pauses=pauses) as down:

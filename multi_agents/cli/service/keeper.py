@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from multi_agents.cli.console import one_line
+from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ready import how_it_ended
 from multi_agents.cli.service.service import Service
 from utils.errors import StorageError
+from utils.processes.details import kept_details
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each new start in a row; after the last one the process stays down."""
@@ -21,6 +23,8 @@ REASON_LENGTH = 200
 STEADY_SECONDS = 60.0
 """A process that lived so long did not end because of its start: the next pause is the first one again."""
 
+UNKEPT = "{error} was not expected here. {where} {name} is not started again any more if it ends."
+
 Tell = Callable[[str], Awaitable[None]]
 
 
@@ -28,7 +32,9 @@ Tell = Callable[[str], Awaitable[None]]
 async def kept_up(
     service: Service, tell: Tell, *, pauses: Sequence[float] = PAUSES, steady: float = STEADY_SECONDS
 ) -> AsyncIterator[asyncio.Future[Child]]:
-    """For the length of the block each process that ends is started again; gives the first one that stays down.
+    """For the length of the block each process that ends is started again.
+
+    Gives the first one that stays down; the future fails with a `ServiceUnreachable` where one is not kept up any more because of an unexpected error.
 
     Args:
         service: The service of this process.
@@ -44,7 +50,15 @@ async def kept_up(
     first: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
 
     async def keep(child: Child) -> None:
-        down = await _keep(service, child, tell_all, pauses, steady)
+        name = child.planned.name
+        try:
+            down = await _keep(service, child, tell_all, pauses, steady)
+        except Exception as error:
+            why = UNKEPT.format(name=name, error=type(error).__name__, where=kept_details(error))
+            if not first.done():
+                first.set_exception(ServiceUnreachable(why))
+            await tell_all(why)
+            raise
         if not first.done():
             first.set_result(down)
 
@@ -55,6 +69,8 @@ async def kept_up(
         for task in keeping:
             task.cancel()
         await asyncio.gather(*keeping, return_exceptions=True)
+        if first.done():
+            first.exception()  # a chat goes on without a look at it
 
 
 async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[float], steady: float) -> Child:

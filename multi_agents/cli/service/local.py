@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
+from urllib.parse import urlsplit
 
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import PortTaken
@@ -53,6 +54,8 @@ from utils.settings_index import names_of, shared_groups
 MOST_STARTS = 3
 """Starts until free ports are found that nobody else takes meanwhile."""
 
+UNUSED = "--port {port} is not used, since the service runs already. To use it, end process {pid} first."
+
 LOOK_SECONDS = 0.3
 """Between two looks whether another chat still uses the service."""
 
@@ -64,6 +67,12 @@ class LaunchOptions:
     port: int | None = None
     agents_file: Path = AGENTS_FILE
     module: str = SUPERVISOR_MODULE
+
+    def unused(self, running: RunningService) -> list[str]:
+        """A sentence where another port was asked for than that of the service that runs already, else none."""
+        if self.port is None or self.port == urlsplit(running.supervisor.url).port:
+            return []
+        return [UNUSED.format(port=self.port, pid=running.pid)]
 
 
 class StartView(Protocol):
@@ -105,6 +114,8 @@ async def local_service(
         with attached_to(home):  # before the run file is read: its owner counts after it has taken that away
             running = await attach(run_file, tell)
             if running is not None:
+                for sentence in options.unused(running):
+                    tell(sentence)
                 yield running, None
                 return
     try:

@@ -34,7 +34,7 @@ async def _follow(child: Child, tell: Tell) -> None:
     """Report the background work of one process until it is done; the keeper reports a process that ends."""
     name, looks = child.planned.name, 0
     async with web_client(Bound(), trust_env=False, timeout=5) as http:
-        while (now := await look(http, child.planned.url)).ready and now.busy:
+        while (now := await look(http, child.planned.url, child.process.pid)).ready and now.busy:
             if looks % LOOKS_PER_LINE == 0:
                 await tell(f"{name} goes on in the background: {now.busy}.")
             looks += 1

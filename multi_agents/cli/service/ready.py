@@ -20,6 +20,7 @@ from multi_agents.cli.errors import (
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ports import is_free
+from utils.a2a_common.protocol.readiness import PROCESS_HEADER
 from utils.atomic_file import check_room
 from utils.errors import PlatformError, StorageError, StorageFull
 from utils.net.bounded import Bound
@@ -49,6 +50,8 @@ class Readiness:
     busy: str = ""
 
 
+SILENT = Readiness(answers=False, ready=False)
+
 Report = Callable[[str, Readiness], None]
 
 
@@ -65,12 +68,14 @@ async def wait_ready(children: Sequence[Child], report: Report) -> None:
             group.create_task(_wait(http, child, coming, report))
 
 
-async def look(http: httpx.AsyncClient, url: str) -> Readiness:
-    """One look at an agent's `/readyz`."""
+async def look(http: httpx.AsyncClient, url: str, pid: int | None = None) -> Readiness:
+    """One look at an agent's `/readyz`. Where `pid` says whose it is, what another process answers there counts as no answer."""
     try:
         response = await http.get(f"{url}/readyz")
     except httpx.HTTPError:
-        return Readiness(answers=False, ready=False)
+        return SILENT
+    if pid is not None and response.headers.get(PROCESS_HEADER, str(pid)) != str(pid):
+        return SILENT
     try:
         body = response.json()
     except ValueError:
@@ -86,13 +91,13 @@ async def _wait(
     http: httpx.AsyncClient, child: Child, coming: Mapping[str, asyncio.Event], report: Report
 ) -> None:
     clock = asyncio.get_running_loop().time
-    last, since = Readiness(answers=False, ready=False), clock()
+    last, since = SILENT, clock()
     found_by: float | None = None
     report(child.planned.name, last)
     while True:
         if child.process.returncode is not None:
             raise ended(child)
-        now = await look(http, child.planned.url)
+        now = await look(http, child.planned.url, child.process.pid)
         waits_for_others = any(not up.is_set() for name, up in coming.items() if name in now.without)
         if now != last or waits_for_others:
             last, since = now, clock()

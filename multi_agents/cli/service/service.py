@@ -55,8 +55,7 @@ class Service:
         """Publish a line to all users of the service, through the run file."""
         number = self.news[-1].number + 1 if self.news else 1
         self.news[:] = [*self.news[1 - KEPT_NEWS :], News(number, text)]
-        with suppress(StorageError):  # such as a full disk: who started the service was told
-            self.run_file.write(self.running)
+        self._write()
 
     async def start_again(self, dead: Child) -> Child:
         """Replace a process that has ended; the rest of its process group is ended first.
@@ -74,8 +73,13 @@ class Service:
         await dead.stop(grace=0)
         child = await self.start(dead.planned)
         self.children[self.children.index(dead)] = child
-        self.run_file.write(self.running)  # in this thread, so that writes keep their order
+        self._write()
         return child
+
+    def _write(self) -> None:
+        """Bring the run file up to date: in this thread, so that writes keep their order."""
+        with suppress(StorageError):  # such as a full disk: the service itself goes on
+            self.run_file.write(self.running)
 
 
 @asynccontextmanager

@@ -18,9 +18,9 @@ from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.client.stream.decode import decode_task
 from utils.a2a_common.graph.questions.asked_by_tools import ask_user
 from utils.a2a_common.graph.tools.agent_tool import agent_tool
-from utils.a2a_common.protocol.extensions import TaskError
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, TaskError
 from utils.testing.live_agent import running_agent
-from utils.testing.scripted_model import ScriptedModel, call, calls
+from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
@@ -136,12 +136,65 @@ async def test_a_task_that_is_canceled_while_it_asks_before_a_change_is_simply_c
 
 async def test_a_turn_that_takes_too_long_during_a_change_asks_nobody_to_try_again(floor: Floor) -> None:
     scripted = ScriptedModel(script=[calls(call("deploy", version="1.2"))])
-    environ = {"TURN_TIMEOUT_SECONDS": "1"}
+    environ = {"TURN_TIMEOUT_SECONDS": "5"}
     async with running_agent(Deployer, model=scripted, environ=environ) as url, connected(url) as client:
         answer = await ask(client, "Deploy 1.2")
     assert floor.begun.is_set()
     assert answer.state == "failed"
     assert answer.last_words == f"This took longer than it may. {UNKNOWN.format('deploy')}"
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "words"),
+    [
+        ("deploy", "unknown_outcome", "deploy had been called: whether the change was made is unknown."),
+        ("look", "deadline_exceeded", "Nothing is lost: ask for a part of it, or try again."),
+    ],
+)
+async def test_a_turn_that_takes_too_long_after_a_call_that_ended_advises_a_retry_only_if_that_changed_nothing(
+    floor: Floor, tool: str, code: str, words: str
+) -> None:
+    floor.let.set()
+    never = ScriptedReply(text="Done.", gate=asyncio.Event())
+    scripted = ScriptedModel(script=[calls(call(tool, version="1.2")), never])
+    environ = {"TURN_TIMEOUT_SECONDS": "5"}
+    async with running_agent(Deployer, model=scripted, environ=environ) as url, connected(url) as client:
+        answer = await ask(client, "Deploy 1.2")
+    assert floor.done.is_set()
+    assert answer.metadata(ERROR_EXTENSION)[0]["code"] == code
+    assert answer.last_words.startswith(f"This took longer than it may. {words}")
+
+
+ASKED = "deployer may have done what was asked for: if that was a change, check whether it was made before you ask again."
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (ScriptedReply(text="Done.", gate=asyncio.Event()), "This took longer than it may."),
+        (ScriptedReply(error=RuntimeError("the model's client failed")), "Internal error in the agent."),
+    ],
+    ids=["takes too long", "crashes"],
+)
+async def test_a_supervisor_that_fails_after_it_asked_an_agent_asks_nobody_simply_to_try_again(
+    floor: Floor, end: ScriptedReply, words: str
+) -> None:
+    floor.let.set()
+    below = ScriptedModel(script=[calls(call("deploy", version="1.2")), "It is deployed."])
+    top = model([calls(call("deployer", request="Deploy 1.2")), end])
+    environ = {"TURN_TIMEOUT_SECONDS": "5"}
+    async with (
+        running_agent(Deployer, model=below) as agent,
+        supervising({"deployer": agent}, top, environ) as url,
+        connected(url) as client,
+    ):
+        answer = await ask(client, "Deploy 1.2")
+    assert floor.done.is_set()
+    error = answer.metadata(ERROR_EXTENSION)[0]
+    assert (error["code"], error["retryable"]) == ("unknown_outcome", False)
+    assert answer.last_words.startswith(words)
+    assert ASKED in answer.last_words
+    assert "ry again" not in answer.last_words
 
 
 async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(floor: Floor) -> None:

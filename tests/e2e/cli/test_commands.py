@@ -67,10 +67,12 @@ async def test_tasks_can_be_listed_shown_followed_and_canceled(tmp_path):
 
         shown = await run("tasks", "show", done, "--url", url, home=tmp_path)
         assert (shown.code, shown.out) == (0, "Echo: hello\n")
+        short = await run("tasks", "show", done[:12], "--url", url, home=tmp_path)
+        assert (short.code, short.out) == (0, "Echo: hello\n")
         followed = await run("tasks", "follow", task, "--url", url, home=tmp_path)
         assert (followed.code, "Which one?" in followed.err) == (5, True)
 
-        canceled = await run("tasks", "cancel", task, "--url", url, home=tmp_path)
+        canceled = await run("tasks", "cancel", task[:12], "--url", url, home=tmp_path)
         assert (canceled.code, agent.canceled) == (0, [task])
         again = await run("tasks", "cancel", done, "--url", url, home=tmp_path)
         assert again.code == 4

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -25,6 +27,7 @@ from tests.e2e.cli.terminal import terminal
 from tests.e2e.cli.test_up import alive, both_methods, processes_of, until
 from tests.ports import free_ports
 from utils.a2a_common.client.agents.agents_file import AgentEntry
+from utils.errors import StorageFull
 
 DIES_AFTER_THE_FIRST_START = """
 import pathlib
@@ -122,6 +125,43 @@ async def test_a_service_without_a_chat_ends_with_the_reason_when_a_process_stay
             await until_stopped(service, pauses=(0.01,))
         assert "| serving" in failed.value.message
     assert "after 1 new starts in a row it stays down" in capsys.readouterr().err
+
+
+async def test_a_new_start_that_fails_unexpectedly_is_told_and_ends_a_service_without_a_chat(
+    tmp_path, capsys
+):
+    async def start(planned):
+        raise RuntimeError("no such thing")
+
+    async with asyncio.timeout(60), fake_service(tmp_path) as service:
+        os.kill(service.children[1].process.pid, signal.SIGKILL)
+        with pytest.raises(ServiceUnreachable, match="RuntimeError was not expected here") as failed:
+            await until_stopped(replace(service, start=start), pauses=(0.01,))
+    said = capsys.readouterr().err
+    assert failed.value.message in said
+    assert "one is not started again any more if it ends." in said
+    (details,) = re.findall(r"The details are in (\S+\.log)", said)
+    assert "no such thing" in Path(details).read_text()
+    Path(details).unlink()
+
+
+async def test_a_process_that_was_started_again_is_kept_up_although_the_run_file_cannot_be_written(
+    tmp_path, monkeypatch
+):
+    told: asyncio.Queue[str] = asyncio.Queue()
+    async with asyncio.timeout(60), fake_service(tmp_path) as service:
+        killed = service.children[1].process.pid
+        monkeypatch.setattr(RunFile, "write", full)
+        async with kept_up(service, told.put, pauses=(0.01, 0.01)):
+            os.kill(killed, signal.SIGKILL)
+            assert await told.get() == "one was killed by signal 9; it is started again."
+            await until(lambda: service.children[1].process.pid != killed)
+            os.kill(service.children[1].process.pid, signal.SIGKILL)
+            assert await told.get() == "one was killed by signal 9; it is started again."
+
+
+def full(*_: object) -> None:
+    raise StorageFull
 
 
 @pytest.mark.timeout(600)  # the whole service, and one of its processes twice

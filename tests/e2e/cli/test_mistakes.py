@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.e2e.cli.command import run
@@ -27,6 +29,12 @@ async def test_an_address_without_a_scheme_is_no_agent_that_is_down(tmp_path):
     done = await run("agents", "--url", "localhost:8000", home=tmp_path)
     assert done.code == 2
     assert "localhost:8000 is not an address; write it as http://host:port." in done.err
+
+
+async def test_the_word_list_is_taken_though_it_says_nothing_more(tmp_path):
+    async with serve(ScriptedAgent(echoing)) as url:
+        done = await run("agents", "list", "--url", url, "--json", home=tmp_path)
+    assert (done.code, json.loads(done.out)[0]["url"]) == (0, url)
 
 
 async def test_a_token_with_the_word_before_it_is_refused_and_not_called_an_agent_that_is_away(tmp_path):

@@ -310,6 +310,20 @@ async def test_a_second_up_attaches_to_the_running_service(tmp_path):
     assert f"http://127.0.0.1:{scene.boss}" in done.err
 
 
+async def test_a_second_up_says_that_another_port_is_not_used(tmp_path):
+    scene = Scene(tmp_path)
+    async with scene.up() as (process, _, _):
+        same = await scene.run()
+        first, scene.boss = scene.boss, free_ports(1)[0]
+        other = await scene.run()
+    assert "is not used" not in same.err
+    assert (
+        f"--port {scene.boss} is not used, since the service runs already. To use it, end process {process.pid} first."
+        in other.err
+    )
+    assert f"http://127.0.0.1:{first}" in other.err
+
+
 async def test_two_ups_at_the_same_moment_start_one_service(tmp_path):
     scene = Scene(tmp_path, boss={"awaited": "both"})
     first, second = await asyncio.gather(scene.start(), scene.start())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from multi_agents.cli.errors import NotReady
+from multi_agents.cli.errors import NotReady, PortTaken
 from multi_agents.cli.service import ready
 from multi_agents.cli.service.plan import Planned
 from multi_agents.cli.service.ready import look, wait_ready
@@ -39,7 +40,7 @@ async def processes(**states: State) -> AsyncIterator[list[Any]]:
             url = await stack.enter_async_context(running(Starlette(routes=probe_routes(answer))))
             port = int(url.rsplit(":", 1)[1])
             planned = Planned(name, "module", port, port)
-            process = SimpleNamespace(returncode=None)
+            process = SimpleNamespace(returncode=None, pid=os.getpid())
             children.append(SimpleNamespace(planned=planned, process=process, log=Path(f"logs/{name}.log")))
         yield children
 
@@ -102,6 +103,23 @@ async def test_a_process_that_does_not_get_ready_ends_the_wait_with_its_own_reas
     assert "logs/rag.log" in error.message
     assert (error.code, error.exit_code) == ("service_not_ready", 3)
     assert len(told) > 2  # so that a view can give signs of life
+
+
+async def test_another_process_that_is_ready_at_the_port_is_not_taken_for_the_one_that_was_started(
+    tmp_path: Path,
+) -> None:
+    async with processes(rag=lambda: Readiness(True)) as children, asyncio.timeout(60):
+        children[0].process.pid += 1
+        children[0].log = tmp_path / "rag.log"
+        children[0].last_lines = lambda: ["The port is taken."]
+        waiting = asyncio.create_task(wait_ready(children, lambda _, state: told.append(state)))
+        told: list[ready.Readiness] = []
+        while len(told) < 3:
+            await asyncio.sleep(0.02)
+        assert not any(state.answers for state in told)
+        children[0].process.returncode = 1
+        with pytest.RaisesGroup(PortTaken):
+            await waiting
 
 
 async def test_a_process_that_gets_on_is_waited_for_and_so_is_one_that_waits_for_it(

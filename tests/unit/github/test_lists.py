@@ -251,6 +251,7 @@ async def test_merged_pull_requests_are_those_that_were_merged(call):
         ({"draft": True}, lambda row: row["state"] == "draft"),
         ({"draft": False}, lambda row: row["state"] == "open"),
         ({"since": "2026-01-03"}, lambda row: row["updated"] >= "2026-01-03"),
+        ({"until": "2026-01-02"}, lambda row: row["updated"] < "2026-01-03"),
         ({"until": "2026-01-02T23:59:59"}, lambda row: row["updated"] < "2026-01-03"),
         (
             {"since": "2026-01-02", "until": "2026-01-02T23:59:59", "dated": "opened"},
@@ -289,6 +290,7 @@ async def test_the_time_of_what_has_ended_is_when_it_ended(elsewhere, tool, stat
         ("list_workflow_runs", {"since": "2020-01-01", "until": "2020-02-01"}, 2),
         ("list_workflow_runs", {"since": "2020-02-01"}, 0),
         ("list_releases", {"since": "2013-02-27", "until": "2013-02-28"}, 10),
+        ("list_releases", {"since": "2013-02-27", "until": "2013-02-27"}, 10),
         ("list_releases", {"until": "2013-02-26"}, 0),
     ],
 )

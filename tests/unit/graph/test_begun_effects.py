@@ -16,7 +16,7 @@ from langgraph.types import interrupt
 
 from utils.a2a_common.graph.run.done_effects import note_done
 from utils.a2a_common.graph.tools.boundary import DELEGATION, ToolBoundary
-from utils.a2a_common.tasks.begun_effects import BegunEffects, note_asked, note_effect, tools_with_effects
+from utils.a2a_common.tasks.begun_effects import BegunEffects, current_effects, note_asked, note_effect
 from utils.errors import StorageFull
 from utils.messages.repeatable import CHANGES, READ_ONLY, REPEATABLE
 from utils.persistence.tool_record import CallKey, MemoryToolRecord
@@ -59,12 +59,12 @@ async def run(record: MemoryToolRecord, turn: Turn, *versions: str) -> Any:
 async def test_a_call_that_waits_for_its_user_does_not_take_back_another_call_of_the_same_tool() -> None:
     await run(MemoryToolRecord(), Turn(), "1.2", "next")
     assert RUNS == ["1.2"]
-    assert tools_with_effects() == ["deploy"]
+    assert current_effects().tools == ["deploy"]
 
 
 async def test_a_call_that_only_waits_for_its_user_has_changed_nothing() -> None:
     await run(MemoryToolRecord(), Turn(), "next")
-    assert tools_with_effects() == []
+    assert current_effects().tools == []
 
 
 async def test_a_change_that_was_made_before_the_process_died_counts_in_the_turn_that_goes_on() -> None:
@@ -72,7 +72,7 @@ async def test_a_change_that_was_made_before_the_process_died_counts_in_the_turn
     await run(record, Turn(), "1.2")
     await run(record, Turn(recovered=True), "1.2")
     assert RUNS == [], "it ran a second time"
-    assert tools_with_effects() == ["deploy"]
+    assert current_effects().tools == ["deploy"]
 
 
 async def test_a_call_that_a_process_died_in_counts_in_the_turn_that_goes_on_though_it_is_not_run_again() -> (
@@ -82,7 +82,7 @@ async def test_a_call_that_a_process_died_in_counts_in_the_turn_that_goes_on_tho
     await record.begin(CallKey("task", "answer-1", "1.2"))
     await run(record, Turn(recovered=True), "1.2")
     assert RUNS == []
-    assert tools_with_effects() == ["deploy"]
+    assert current_effects().tools == ["deploy"]
 
 
 @pytest.mark.parametrize("note", [note_effect, note_asked])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PROCESS_HEADER = "X-Process-Id"
+"""Header of the answer: the id of the process that gives it, so that whoever started one knows whether it is that one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Readiness:

@@ -24,7 +24,7 @@ class BegunEffects:
         asked: Agents that were given a request by a call, by its id. Whether it was for a change, only they know.
         over: Why the turn was told as failed, with what it had begun until then: it begins nothing more.
         cut: Tools whose calls were under way when the turn was stopped.
-        below: What agents that were asked say of such calls of theirs, a sentence each.
+        below: What agents that were asked say of such calls of theirs: the agent's name and a sentence.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class BegunEffects:
         self.asked: dict[str, str] = {}
         self.over: StorageError | None = None
         self.cut: list[str] = []
-        self.below: list[str] = []
+        self.below: list[tuple[str, str]] = []
 
     @property
     def tools(self) -> list[str]:
@@ -44,6 +44,11 @@ class BegunEffects:
     def agents(self) -> list[str]:
         """Names of the agents that were asked, each once."""
         return list(dict.fromkeys(self.asked.values()))
+
+    @property
+    def under_way(self) -> set[str]:
+        """Names of the tools and agents that were stopped during what may be a change."""
+        return {*self.cut, *(agent for agent, _ in self.below)}
 
     def enter(self) -> None:
         """Be those of the turn that runs in the current context, and in what it begins."""
@@ -101,11 +106,6 @@ def has_begun(call_id: str) -> bool:
     return effects is not None and call_id in effects.begun
 
 
-def tools_with_effects() -> list[str]:
-    """The tools that the current turn has called and that may have changed something."""
-    return current_effects().tools
-
-
 def current_effects() -> BegunEffects:
     """What the current turn has begun; nothing outside of a turn."""
     return _current.get() or BegunEffects()
@@ -121,11 +121,11 @@ def note_cut(tool: str) -> None:
         effects.cut.append(tool)
 
 
-def note_cut_below(sentence: str) -> None:
+def note_cut_below(agent: str, sentence: str) -> None:
     """Record a sub-agent's sentence about a call that was under way when it was stopped."""
     effects = _current.get()
     if effects is not None:
-        effects.below.append(sentence)
+        effects.below.append((agent, sentence))
 
 
 def cut_off() -> str:
@@ -141,4 +141,4 @@ def cut_off() -> str:
 def cut_off_below() -> list[str]:
     """The sub-agents' sentences about calls that were under way when the current turn ended, without repetition."""
     effects = _current.get()
-    return list(dict.fromkeys(effects.below)) if effects is not None else []
+    return list(dict.fromkeys(sentence for _, sentence in effects.below)) if effects is not None else []

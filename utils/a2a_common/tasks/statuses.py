@@ -14,7 +14,6 @@ from utils.a2a_common.tasks.begun_effects import (
     current_effects,
     cut_off,
     cut_off_below,
-    tools_with_effects,
 )
 from utils.a2a_common.tasks.turn import Turn
 from utils.errors import (
@@ -50,7 +49,9 @@ CRASHED_AFTER_EFFECT = (
 
 CRASHED_ALONE = "Internal error in the agent. Report the trace id to whoever runs it."
 
-ASKED_NOT_STORED = "{why}. {agents} may have done what was asked for: if that was a change, check whether it was made before you ask again."
+CALLED_BEFORE = "{tools} had been called: whether the change was made is unknown. Check before you ask again."
+
+ASKED_BEFORE = "{agents} may have done what was asked for: if that was a change, check whether it was made before you ask again."
 
 EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether the change was made is unknown. Check before you ask again."
 
@@ -66,18 +67,19 @@ def failure_of(error: Exception) -> Failed:
     log.warning("turn.failed", code=known.code, causes=causes_of(error))
     if isinstance(known, StorageError):
         return not_stored(known, current_effects()) or failure(known)
-    if isinstance(known, DeadlineExceeded) and (unknown := cut_off()):
-        return Failed(OutcomeUnknown.code, f"{TOO_LATE} {unknown}")
+    if isinstance(known, DeadlineExceeded):
+        return _too_late(current_effects()) or failure(known)
     return failure(known)
 
 
 def unforeseen() -> Failed:
-    """The event for an unexpected error; if tools may have changed something, it does not advise a retry."""
-    tools, below = tools_with_effects(), cut_off_below()
-    if not tools and not below:
+    """The event for an unexpected error; if something may have been changed, it does not advise a retry."""
+    begun = current_effects()
+    tools, others = begun.tools, [*cut_off_below(), *_asked_before(begun)]
+    if not tools and not others:
         return UNFORESEEN
     own = CRASHED_AFTER_EFFECT.format(tools=" and ".join(tools)) if tools else CRASHED_ALONE
-    return Failed(OutcomeUnknown.code, " ".join([own, *below]))
+    return Failed(OutcomeUnknown.code, " ".join([own, *others]))
 
 
 def not_stored(cause: StorageError, begun: BegunEffects) -> Failed | None:
@@ -86,14 +88,27 @@ def not_stored(cause: StorageError, begun: BegunEffects) -> Failed | None:
     Returns:
         `None` for a turn that has begun nothing of that kind.
     """
-    if begun.tools:
-        sentence = EFFECT_NOT_STORED.format(tools=" and ".join(begun.tools))
-    elif begun.agents:
-        why = cause.message.split(". ")[0].rstrip(".")
-        sentence = ASKED_NOT_STORED.format(why=why, agents=" and ".join(begun.agents))
-    else:
+    asked = _asked_before(begun)
+    if not begun.tools and not asked:
         return None
-    return Failed(OutcomeUnknown.code, sentence)
+    why = cause.message.split(". ")[0].rstrip(".") + "."
+    own = EFFECT_NOT_STORED.format(tools=" and ".join(begun.tools)) if begun.tools else why
+    return Failed(OutcomeUnknown.code, " ".join([own, *asked]))
+
+
+def _too_late(begun: BegunEffects) -> Failed | None:
+    """The event for a turn that ran out of time although it may have changed something; `None` for one that has begun nothing of that kind."""
+    ended = [tool for tool in begun.tools if tool not in begun.under_way]
+    before = [CALLED_BEFORE.format(tools=" and ".join(ended))] if ended else []
+    sentences = [*filter(None, [cut_off()]), *before, *_asked_before(begun)]
+    return Failed(OutcomeUnknown.code, " ".join([TOO_LATE, *sentences])) if sentences else None
+
+
+def _asked_before(begun: BegunEffects) -> list[str]:
+    """A sentence about the agents that were asked for something, and of which no other sentence tells; none if there are none."""
+    told = {*begun.tools, *begun.under_way}
+    agents = [agent for agent in begun.agents if agent not in told]
+    return [ASKED_BEFORE.format(agents=" and ".join(agents))] if agents else []
 
 
 def failure(error: PlatformError) -> Failed:

@@ -1,16 +1,17 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { refusal, sentence } from "../wire/agent";
+import type { Listed } from "../conversation/library";
 import type { Kept } from "../wire/conversations";
 import { name, visible } from "../turn/visible";
 
 interface Deleting {
-  title: string;
+  entry: Listed;
   onDelete: (hereOnly: boolean) => Promise<Kept[]>;
   onClose: () => void;
 }
 
 /** Asks before a conversation is deleted, and tells what became of it: who keeps a part, or why nothing was deleted. */
-export function DeleteConversation({ title, onDelete, onClose }: Deleting): ReactElement {
+export function DeleteConversation({ entry, onDelete, onClose }: Deleting): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<{ why: string; refused: boolean }>();
@@ -30,11 +31,12 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
     }
     setBusy(false);
   };
+  const what = entry.unsent ? "message" : "conversation";
   return (
     <dialog ref={dialog} className="ask" aria-labelledby="delete-title" onClose={onClose}>
-      <h2 id="delete-title">{kept ? "Deleted here" : "Delete the conversation?"}</h2>
+      <h2 id="delete-title">{kept ? "Deleted here" : `Delete the ${what}?`}</h2>
       <p className="which" dir="auto">
-        {title}
+        {entry.title}
       </p>
       {kept ? (
         <ul role="status">
@@ -45,7 +47,7 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
           ))}
         </ul>
       ) : (
-        <p>This deletes it here and at your own agents that worked on it, and stops what still runs in it. Agents of others keep what they received. This cannot be undone.</p>
+        <p>{effect(entry)} This cannot be undone.</p>
       )}
       {problem && (
         <p className="problem" role="alert">
@@ -75,4 +77,11 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
       </div>
     </dialog>
   );
+}
+
+/** What a deletion does. Of a message whose sending was not answered nobody knows here whether the agent has it. */
+function effect(entry: Listed): string {
+  if (!entry.unsent) return "This deletes it here and at your own agents that worked on it, and stops what still runs in it. Agents of others keep what they received.";
+  if (entry.badge === "unsent") return "No agent has it: it was not sent, and is only in this tab.";
+  return "The agent has not confirmed it yet. It is deleted in this tab and not sent again; if the agent has it all the same, the conversation comes back into the list.";
 }

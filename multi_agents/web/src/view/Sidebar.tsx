@@ -68,7 +68,7 @@ export function Sidebar({ session, open, onOpen }: Choosing): ReactElement {
       )}
       {deleting && (
         <DeleteConversation
-          title={deleting.title}
+          entry={deleting}
           onDelete={(hereOnly) => session.delete(deleting.id, hereOnly)}
           onClose={() => {
             setDeleting(undefined);

@@ -167,4 +167,4 @@ def _note_unknown(agent: str, canceled: A2ATask) -> None:
     for event in decode_task(canceled):
         task.apply(event)
     if task.error is not None and task.error.code == OutcomeUnknown.code:
-        note_cut_below(with_quotation(SUB_AGENT_CUT_OFF.format(agent=agent), task.error.message))
+        note_cut_below(agent, with_quotation(SUB_AGENT_CUT_OFF.format(agent=agent), task.error.message))

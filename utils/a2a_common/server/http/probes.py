@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
@@ -11,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from utils.a2a_common.protocol.readiness import Readiness
+from utils.a2a_common.protocol.readiness import PROCESS_HEADER, Readiness
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count, process_metrics
@@ -43,7 +44,8 @@ def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
             "without": list(state.without),
             "busy": state.busy,
         }
-        return JSONResponse(body, status_code=200 if state.ready else 503)
+        status = 200 if state.ready else 503
+        return JSONResponse(body, status_code=status, headers={PROCESS_HEADER: str(os.getpid())})
 
     return [Route("/healthz", healthz, methods=["GET"]), Route("/readyz", readyz, methods=["GET"])]
 
