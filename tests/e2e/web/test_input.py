@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.scripted import serving_page
@@ -91,3 +91,23 @@ def test_a_text_of_a_megabyte_that_was_pasted_is_sent_and_the_page_stays_quick(s
     expect(page.get_by_text("It has 19 characters.")).to_be_visible()
     page.reload()
     expect(page.get_by_text("It has 19 characters.")).to_be_visible()
+
+
+def test_what_is_typed_and_sent_before_the_agent_says_who_is_at_the_page_is_not_lost(served, open_tab):
+    page = open_tab(served.url).another()
+    held: list[Route] = []
+    page.route("**/page/caller", lambda route: held.append(route))
+    page.goto(served.url)
+    box = page.get_by_label("Message", exact=True)
+    expect(box).to_be_focused()
+    page.keyboard.type("sent early")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("It has 10 characters.")).to_be_visible()
+    page.keyboard.type("typed early")
+    while held:
+        held.pop().continue_()
+    page.unroute("**/page/caller")
+    expect(box).to_have_value("typed early")
+    page.reload()
+    expect(page.locator(".bubble")).to_have_text("sent early")
+    expect(box).to_have_value("typed early")

@@ -79,7 +79,8 @@ def took(page: Page, job: Job) -> None:
 
 
 def say(page: Page, text: str) -> None:
-    """Write where the cursor is already."""
+    """Write where the cursor is already: nobody has to click into the input first."""
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
     page.keyboard.type(text)
     page.keyboard.press("Enter")
 

@@ -30,6 +30,11 @@ export function keptNames(beginning: string): string[] {
   return tab.names().filter((name) => name.startsWith(whole)).map((name) => name.slice(prefix(writer ?? "").length));
 }
 
+/** Whether this tab keeps anything of anybody. */
+export function keepsAnything(): boolean {
+  return unclaimed.size > 0 || tab.names().length > 0;
+}
+
 /** Forget everything that this tab keeps, of everybody. */
 export function forgetAll(): void {
   unclaimed.clear();
