@@ -161,10 +161,11 @@ class TaskWriter:
             self._live.park(Cut(last))
 
     def release(self) -> None:
-        """The run is over. Readers of a turn that is not settled get nothing more."""
+        """End the attempt: the log takes no further event of it. Readers of a turn that is not settled get nothing more."""
         if self._live.writer is not self:
             return
         self._live.writer = None
+        self._progress = replace(self._progress, open=False)  # also where it waited for credentials
         if not self.settled and not self.lost.is_set():
             self._lose(Loss.FENCED)
             self._live.cut = Cut()
