@@ -43,6 +43,8 @@ AGAIN_SECONDS = 1.0
 MOST_CANCELS = 5
 """Tries to cancel a task whose next turns begin elsewhere in between."""
 
+CONTESTED = "Other turns of the task began before it could be canceled. Try again."
+
 LOOK_SECONDS = 0.5
 """Longest pause between two looks whether a turn has left the queue: not every change of the queue is told."""
 
@@ -301,10 +303,16 @@ class DistributedEngine(TurnEngine):
         job.take(Transition.END)
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
-        """Cancel a task, whichever replica runs it."""
+        """Cancel a task, whichever replica runs it.
+
+        Raises:
+            TaskNotCancelableError: Other replicas began its next turn at each try. The turn goes on, and its row stays.
+        """
         for _ in range(MOST_CANCELS):
             if await self._canceled(task_id, owner, call):
                 break
+        else:
+            raise TaskNotCancelableError(CONTESTED)
         row = await self._runs.row(task_id)
         if row is not None:
             await self._removal.remove(task_id, row.writer)
