@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from utils.a2a_common.engine.recovery import Recovery
-from utils.a2a_common.engine.steady_jobs import SteadyJobs
+from utils.a2a_common.engine.resilient_jobs import ResilientJobManager
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.handler import admission, pending_input
 from utils.a2a_common.tasks import transitions, writer
@@ -98,7 +98,7 @@ def _deaf_replica() -> list[Edit]:
 
 def _lost_answer_forgotten() -> list[Edit]:
     """A job that a worker was given in an answer which it never got stays the worker's."""
-    return [(SteadyJobs, "_put_back_unknown", _nothing)]
+    return [(ResilientJobManager, "_requeue_unknown", _nothing)]
 
 
 def _stray_left() -> list[Edit]:

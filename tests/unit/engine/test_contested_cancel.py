@@ -7,7 +7,7 @@ from a2a.utils.errors import TaskNotCancelableError
 
 from tests.contract.queue.kinds import memory_tables
 from tests.unit.engine.turns import CALL, OWNER, Executor, turn
-from utils.a2a_common.engine.distributed import MOST_CANCELS, DistributedEngine
+from utils.a2a_common.engine.distributed import MAX_CANCEL_TRIES, DistributedEngine
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
@@ -43,7 +43,7 @@ async def test_a_cancel_that_never_gets_hold_of_its_task_is_refused_and_leaves_t
         waiting = turn("a")
         writer = await log.claim("a", OWNER)
         await writer.append(submitted(waiting))
-        writer.hand_on()
+        writer.hand_over()
         await runs.put(RunRow("a", waiting.conversation, OWNER, encode_turn(waiting), writer.attempt))
         queue = ProcrastinateQueue(tables(), at_once=2, takeover_seconds=10)
         engine = DistributedEngine(log, runs, TurnRunner(executor, log), queue, max_turns=2, max_waiting=2)
@@ -51,7 +51,7 @@ async def test_a_cancel_that_never_gets_hold_of_its_task_is_refused_and_leaves_t
         try:
             with pytest.raises(TaskNotCancelableError):
                 await engine.cancel("a", OWNER, CALL)
-            assert store.claims == 1 + MOST_CANCELS
+            assert store.claims == 1 + MAX_CANCEL_TRIES
             assert [row.task_id for row in await runs.rows()] == ["a"]
             assert executor.forgotten == []
         finally:

@@ -14,7 +14,7 @@ from utils.a2a_common.engine.stage import OVER, Stage, Transition, after
 from utils.a2a_common.tasks.open_question import NOT_OPEN, open_question
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
-from utils.a2a_common.tasks.writer import ELSEWHERE, Loss, TaskWriter
+from utils.a2a_common.tasks.writer import CONTINUES_ELSEWHERE, Loss, TaskWriter
 
 
 @dataclass(eq=False, slots=True)
@@ -29,7 +29,7 @@ class Job:
         attempts: How often it was taken over from a process that died.
         task: The task as it was when the message came, without the parts of its artifacts; `None` for a new one.
         writer: Takes its events; `None` until it is claimed.
-        stage: How far it is; changed by `take` alone.
+        stage: How far it is; changed by `advance` alone.
         work: Its run, once it has begun.
         accepted: Set once it is stored, or could not be.
         ended: Set when nothing of it is left in this process but its row.
@@ -47,7 +47,7 @@ class Job:
     accepted: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def take(self, transition: Transition) -> None:
+    def advance(self, transition: Transition) -> None:
         """Bring it to its next stage.
 
         Raises:
@@ -65,7 +65,7 @@ class Job:
         Raises:
             IllegalTransition: It may not begin any more, or has begun.
         """
-        self.take(Transition.BEGIN)
+        self.advance(Transition.BEGIN)
         self.work = work
 
     @property
@@ -79,9 +79,9 @@ class Job:
         return self.writer is not None and self.writer.settled
 
     @property
-    def kept(self) -> bool:
+    def continues_elsewhere(self) -> bool:
         """Whether the turn goes on elsewhere, so that its row stays."""
-        return self.writer is None or self.writer.reason in ELSEWHERE
+        return self.writer is None or self.writer.reason in CONTINUES_ELSEWHERE
 
     @property
     def fenced(self) -> bool:
@@ -89,18 +89,18 @@ class Job:
         return self.writer is not None and self.writer.reason is Loss.FENCED
 
     @property
-    def waits(self) -> bool:
+    def awaits_user(self) -> bool:
         """Whether its task waits for its user, so that another turn of it follows."""
         head = self.writer.head if self.writer is not None else None
         return head is not None and head.status.state in INTERRUPTED
 
     @property
-    def unstored(self) -> bool:
+    def storage_failed(self) -> bool:
         """Whether the storage failed, so that the end of its task may not be stored yet."""
         return self.writer is not None and self.writer.reason is Loss.STORAGE
 
     @property
-    def authenticates(self) -> bool:
+    def awaits_authentication(self) -> bool:
         """Whether it waits for an authentication, which it may do within its run."""
         head = self.writer.head if self.writer is not None else None
         return head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
@@ -132,32 +132,32 @@ def has_received(turn: Turn, head: Task | None) -> bool:
     return any(known.message_id == turn.request.message.message_id for known in head.history)
 
 
-def still_asks(asked: Task, head: Task | None) -> bool:
+def asks_same_question(asked: Task, head: Task | None) -> bool:
     """Whether a task still waits with the same question as in `asked`. An answer removes the question from the status."""
     if head is None or head.status.state not in INTERRUPTED:
         return False
     return head.status.message.message_id == asked.status.message.message_id
 
 
-def check_asks(turn: Turn, task: Task | None) -> None:
+def check_question_open(turn: Turn, task: Task | None) -> None:
     """Reject an answer if the task's open question has changed since the message was admitted: its sender has not seen the new one."""
     if turn.question and task is not None and open_question(task).message_id != turn.question:
         raise UnsupportedOperationError(NOT_OPEN)
 
 
-def check_open(task: Task | None) -> None:
+def check_not_ended(task: Task | None) -> None:
     """Refuse a message to a task that was canceled after the message was admitted."""
     if task is not None and task.status.state in TERMINAL:
         raise UnsupportedOperationError("The task has ended. Send a message without its id.")
 
 
-def asks(task: Task | None) -> bool:
+def awaits_answer(task: Task | None) -> bool:
     """Whether a task waits for its user, so that the run that asked is about to return."""
     if task is None or task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
         return False
     return task.status.state in INTERRUPTED and task.status.HasField("message")
 
 
-def is_put_off(job: Job | None) -> bool:
+def is_suspended(job: Job | None) -> bool:
     """Whether a turn that ran here goes on in another process."""
     return job is not None and job.writer is not None and job.writer.reason is Loss.SUSPENDED

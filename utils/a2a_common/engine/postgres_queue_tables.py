@@ -10,7 +10,7 @@ from procrastinate import PsycopgConnector
 from psycopg import sql
 
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.steady_jobs import COUNTS, standings
+from utils.a2a_common.engine.resilient_jobs import COUNTS, loads_of
 from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.at_rest import commands_ended
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
@@ -96,7 +96,7 @@ class PostgresQueueTransaction:
         """The unfinished jobs of a queue."""
         values = {"task": task_id, "queue": queue, "alive": alive}
         workers, task_busy, found = await self._one(COUNTS, values)
-        return Counts(workers, task_busy, standings(found))
+        return Counts(workers, task_busy, loads_of(found))
 
     async def _one(self, query: LiteralString, values: dict[str, Any]) -> Any:
         return await (await self.connection.execute(query, values)).fetchone()

@@ -20,10 +20,10 @@ from procrastinate.job_context import AbortReason
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 from psycopg_pool import PoolTimeout
 
+from utils.a2a_common.engine.load import Load
 from utils.a2a_common.engine.queue_tables import QueueTables
-from utils.a2a_common.engine.shared_line import Load
-from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Fit, Sharing, SteadyJobs, task_of
-from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, QueuePlace, Work
+from utils.a2a_common.engine.resilient_jobs import AGAIN_SECONDS, Fit, ResilientJobManager, Sharing, task_of
+from utils.a2a_common.engine.turn_queue import QueuedTurn, QueuePlace, Requeued, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
 from utils.errors import Draining
@@ -73,7 +73,7 @@ class ProcrastinateQueue:
         self.stalled_seconds = stalled_seconds(takeover_seconds)
         self.name = queue_name(tables.schema)
         self._app: App | None = None
-        self._manager: SteadyJobs | None = None
+        self._manager: ResilientJobManager | None = None
         self._beat: asyncio.Task[None] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._stopping = False
@@ -91,7 +91,7 @@ class ProcrastinateQueue:
         self._app = app = App(connector=connector)
         self._fair = fair
         sharing = Sharing(self._at_once, self.stalled_seconds) if fair else None
-        app.job_manager = self._manager = SteadyJobs(connector, self.name, sharing, self._fit)
+        app.job_manager = self._manager = ResilientJobManager(connector, self.name, sharing, self._fit)
         _register(app, self.name, self._noted(work, self._manager))
         try:
             with _storage_errors():
@@ -142,7 +142,7 @@ class ProcrastinateQueue:
             app, self._app = self._app, None
             await app.close_async()
 
-    def _noted(self, work: Work, jobs: SteadyJobs) -> Callable[[JobContext], Awaitable[None]]:
+    def _noted(self, work: Work, jobs: ResilientJobManager) -> Callable[[JobContext], Awaitable[None]]:
         async def run(context: JobContext) -> None:
             jobs.note_begun(context.job)
             await work(_queued(context.job, lambda: context.abort_reason() is AbortReason.USER_REQUEST))
@@ -179,7 +179,7 @@ class ProcrastinateQueue:
             await transaction.lock(self._lock("line"))
             found = await transaction.counts(self.name, task_id, self.stalled_seconds)
             places = self._at_once * max(1, found.workers)
-            load = Load(places, found.standings, conversation, self._fair)
+            load = Load(places, found.loads, conversation, self._fair)
 
             async def take(goes_on: bool) -> None:
                 with _storage_errors():
@@ -245,7 +245,7 @@ class ProcrastinateQueue:
         async with self._tables.transaction() as transaction:
             yield await transaction.try_lock(self._lock("sweeper"))
 
-    async def put_back_stalled(self) -> list[str]:
+    async def requeue_stalled(self) -> list[str]:
         """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`."""
         with _storage_errors():
             stalled = list(
@@ -278,22 +278,22 @@ class ProcrastinateQueue:
         await self._jobs.defer_job_async(job, connection=connection)
 
     @property
-    def _jobs(self) -> SteadyJobs:
+    def _jobs(self) -> ResilientJobManager:
         if self._app is None or self._manager is None:  # the process ends
             raise Draining(RESTART_SECONDS)
         return self._manager
 
 
-class _PutBackAlone(BaseRetryStrategy):
+class _RequeueOnly(BaseRetryStrategy):
     """A job runs again where its worker put it back, and else never: what fails has ended its task."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         del job
-        return RetryDecision(priority=GOES_ON) if isinstance(exception, PutBack) else None
+        return RetryDecision(priority=GOES_ON) if isinstance(exception, Requeued) else None
 
 
 def _register(app: App, queue: str, run: Callable[[JobContext], Awaitable[None]]) -> None:
-    @app.task(name=TASK_NAME, queue=queue, pass_context=True, retry=_PutBackAlone())
+    @app.task(name=TASK_NAME, queue=queue, pass_context=True, retry=_RequeueOnly())
     async def run_turn(context: JobContext, task_id: str) -> None:
         del task_id  # it is in the job as well
         await run(context)

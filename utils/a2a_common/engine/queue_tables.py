@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from utils.a2a_common.engine.shared_line import Standing
+from utils.a2a_common.engine.load import ConversationLoad
 
 if TYPE_CHECKING:
     from procrastinate.connector import BaseAsyncConnector
@@ -20,12 +20,12 @@ class Counts:
     Attributes:
         workers: Workers with a recent sign of life.
         task_busy: Whether the task in question has a job.
-        standings: The conversations with a job.
+        loads: The conversations with a job.
     """
 
     workers: int
     task_busy: bool
-    standings: Sequence[Standing]
+    loads: Sequence[ConversationLoad]
 
 
 class QueueTransaction(Protocol):

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 UNREADABLE = (UnsupportedOperationError, StorageUnreadable)
 """What a task raises that is damaged, or that no key reads: it cannot be ended, and the log lists it as failed."""
 
-MOST_ATTEMPTS = 2
+MAX_ATTEMPTS = 2
 """How often a turn is taken over from a process that died: it may be what kills them."""
 
 
@@ -70,10 +70,10 @@ class Recovery:
         return turn
 
     async def _goes_on(self, row: RunRow) -> Turn | None:
-        turn = decoded(row)
+        turn = decode_row(row)
         head = await self._tasks.head(row.task_id, row.owner)
         over = head is not None and head.status.state in TERMINAL if turn is None else is_over(turn, head)
-        if turn is not None and not over and self._runner.resumable and row.attempts < MOST_ATTEMPTS:
+        if turn is not None and not over and self._runner.resumable and row.attempts < MAX_ATTEMPTS:
             return turn
         if not over:
             await self.fail(row.task_id, row.owner, turn)
@@ -89,7 +89,7 @@ class Recovery:
         self._abandon(task_id)
 
 
-def decoded(row: RunRow) -> Turn | None:
+def decode_row(row: RunRow) -> Turn | None:
     """The turn of a row; `None` if it cannot be read."""
     try:
         return decode_turn(row.body)

@@ -88,7 +88,7 @@ class Sweeper:
             if now - began >= self._queue.stalled_seconds / 2:  # the signs of life of the others wait as long
                 self._blind_until = now + BLIND_SECONDS
             if now >= self._blind_until:
-                for task_id in await self._queue.put_back_stalled():
+                for task_id in await self._queue.requeue_stalled():
                     log.warning("turn.put_back", task_id=task_id)
             if strays:
                 await self._put_back_strays()

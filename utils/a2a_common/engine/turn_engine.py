@@ -15,9 +15,8 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
-from utils.a2a_common.engine.job import Job, check_asks, check_open, has_received, is_over
-from utils.a2a_common.engine.line import Pace
-from utils.a2a_common.engine.most import Most
+from utils.a2a_common.engine.caller_quota import CallerQuota
+from utils.a2a_common.engine.job import Job, check_not_ended, check_question_open, has_received, is_over
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.engine.stage import Stage, Transition
 from utils.a2a_common.engine.turn_runner import TurnRunner
@@ -28,6 +27,7 @@ from utils.a2a_common.engine.unfinished_turns import (
     interrupt,
     suspend,
 )
+from utils.a2a_common.engine.wait_estimate import WaitEstimate
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-LEAST_REST = 1.0
+MIN_STOP_SECONDS = 1.0
 """Least seconds that work which is stopped has to end, whatever the grace is."""
 
 SETTLING_SECONDS = 5.0
@@ -57,8 +57,8 @@ class TurnEngine(ABC):
         tasks: The task log.
         runs: Keeps the accepted turns.
         runner: Runs one turn.
-        max_turns: Most turns that run at the same time.
-        most: What one caller may have under way.
+        max_turns: CallerQuota turns that run at the same time.
+        caller_quota: What one caller may have under way.
         fair: Whether the places are shared among the callers.
 
     Attributes:
@@ -72,15 +72,15 @@ class TurnEngine(ABC):
         runner: TurnRunner,
         *,
         max_turns: int,
-        most: Most,
+        caller_quota: CallerQuota,
         fair: bool,
     ) -> None:
         self._tasks = tasks
         self._runs = runs
         self._runner = runner
         self._removal = RunRemoval(runs)
-        self._pace = Pace(max_turns)
-        self._most = most
+        self._wait_estimate = WaitEstimate(max_turns)
+        self._caller_quota = caller_quota
         self._fair = fair
         self._jobs: dict[str, Job] = {}
         self._cancels: dict[str, asyncio.Task[bool]] = {}
@@ -137,7 +137,7 @@ class TurnEngine(ABC):
         """
 
     @abstractmethod
-    def _forget(self, job: Job) -> None:
+    def _release(self, job: Job) -> None:
         """Nothing of the turn is left in this process but its row."""
 
     def under_way(self, task_id: str) -> bool:
@@ -145,7 +145,7 @@ class TurnEngine(ABC):
         return task_id in self._jobs or task_id in self._cancels
 
     @abstractmethod
-    async def _still_asks(self, asked: Task, owner: str) -> bool:
+    async def _asks_same_question(self, asked: Task, owner: str) -> bool:
         """Whether a task of which a cancel is under way here waits for the answer to the same question, and nobody has given it."""
 
     async def cancel(
@@ -187,7 +187,7 @@ class TurnEngine(ABC):
     async def _canceling(self, task_id: str, owner: str, call: ServerCallContext, asked: Task | None) -> bool:
         """Cancel a task; `False` if it continues because it has changed since the caller looked at it."""
         try:
-            if asked is not None and not await self._still_asks(asked, owner):
+            if asked is not None and not await self._asks_same_question(asked, owner):
                 return False
             await self._cancel(task_id, owner, call)
             return True
@@ -224,13 +224,13 @@ class TurnEngine(ABC):
         if self._background:
             log.warning("drain.unfinished", left=len(self._background), seconds=seconds)
 
-    async def _put_off(self, jobs: Sequence[Job]) -> None:
+    async def _suspend_all(self, jobs: Sequence[Job]) -> None:
         self.suspended |= {job.turn.task_id for job in jobs}
-        await asyncio.gather(*map(self._put_one_off, jobs))
+        await asyncio.gather(*map(self._suspend, jobs))
 
-    async def _put_one_off(self, job: Job) -> None:
+    async def _suspend(self, job: Job) -> None:
         """Keep a turn for the next process, or fail it."""
-        job.take(Transition.STOP)
+        job.advance(Transition.STOP)
         await job.accepted.wait()
         if job.over:
             return
@@ -243,7 +243,7 @@ class TurnEngine(ABC):
                 self._abandon(job.turn.task_id)
         await self._stop_run(job)
 
-    async def _unless_taken(self, turn: Turn, accepting: Coroutine[Any, Any, None]) -> None:
+    async def _unless_fenced(self, turn: Turn, accepting: Coroutine[Any, Any, None]) -> None:
         """Accept a turn; where another process takes its task meanwhile, only if its message has joined the task.
 
         Raises:
@@ -255,7 +255,7 @@ class TurnEngine(ABC):
         except Fenced:
             head = await self._tasks.head(turn.task_id, turn.owner)
             if not has_received(turn, head):
-                check_open(head)
+                check_not_ended(head)
                 raise TaskBusy from None
 
     async def _store(self, job: Job) -> TaskWriter | None:
@@ -266,9 +266,9 @@ class TurnEngine(ABC):
             if is_over(turn, job.task):
                 return None
             job.resumed = True  # it goes on here, since the claim has fenced the other one
-        check_open(writer.head)
+        check_not_ended(writer.head)
         if not job.resumed:
-            check_asks(turn, writer.head)
+            check_question_open(turn, writer.head)
         row = RunRow(turn.task_id, turn.conversation, turn.owner, encode_turn(turn), writer.attempt)
         await self._runs.put(row)
         await writer.add_message(turn.request.message)
@@ -292,8 +292,8 @@ class TurnEngine(ABC):
             self._draining |= job.stage is Stage.RUNNING  # the event loop is torn down: no other turn begins
             raise
         finally:
-            self._pace.note(loop.time() - began)
-            self._forget(job)
+            self._wait_estimate.note(loop.time() - began)
+            self._release(job)
         await self._close(job)
 
     async def _close(self, job: Job, *, in_order: bool = False) -> None:
@@ -303,15 +303,15 @@ class TurnEngine(ABC):
         """
         if job.stage is Stage.CLOSED:
             return
-        if not job.kept:
+        if not job.continues_elsewhere:
             removed = await self._remove(job)
-            if not job.waits and (removed or not job.unstored):
+            if not job.awaits_user and (removed or not job.storage_failed):
                 await self._runner.forget(job.turn.task_id)
         elif job.fenced:
             await self._remove_late(job)
         elif job.attempts and in_order:
             await self._count_attempts(job, 0)
-        job.take(Transition.CLOSE)
+        job.advance(Transition.CLOSE)
 
     async def _remove_late(self, job: Job) -> None:
         """Remove the row of a turn that another process has ended: a process that stalled may have stored it after that."""
@@ -333,11 +333,11 @@ class TurnEngine(ABC):
 
     async def _stop(self, job: Job, call: ServerCallContext) -> bool:
         """Cancel a turn that waits or runs; `False` if the task did not end, because it had asked its user in the meantime."""
-        job.take(Transition.STOP)
+        job.advance(Transition.STOP)
         await job.accepted.wait()
         if job.over:
             return False
-        if job.settled and not job.authenticates:
+        if job.settled and not job.awaits_authentication:
             if job.work is None:  # its task ended as it was claimed: no run will return
                 await self._stop_run(job)
             await job.ended.wait()
@@ -356,14 +356,14 @@ class TurnEngine(ABC):
         """Stop a run whose end is written, and what waits in the line."""
         if job.work is None:
             if not job.over:  # else it was canceled and put off at the same time
-                self._forget(job)
+                self._release(job)
                 await self._close(job)
             return
         first = not job.work.cancelling()  # else the end of the event loop was, which may be the turn's doing
         job.work.cancel()
         await asyncio.wait([job.work])
         if not job.over:  # it had not begun
-            self._forget(job)
+            self._release(job)
         await self._close(job, in_order=first)
 
     async def _cancel_without_run(self, task_id: str, owner: str, call: ServerCallContext) -> None:

@@ -12,10 +12,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from utils.a2a_common.engine.shared_line import Load
+from utils.a2a_common.engine.load import Load
 
 
-class PutBack(Exception):
+class Requeued(Exception):
     """The turn goes on elsewhere: its job is not over."""
 
 
@@ -54,7 +54,7 @@ class QueuePlace:
 
 
 Work = Callable[[QueuedTurn], Awaitable[None]]
-"""Runs a turn. Raises `PutBack` where the turn goes on elsewhere; whatever else it raises, the job is over."""
+"""Runs a turn. Raises `Requeued` where the turn goes on elsewhere; whatever else it raises, the job is over."""
 
 
 class TurnQueue(Protocol):
@@ -109,7 +109,7 @@ class TurnQueue(Protocol):
     def sweeping(self) -> AbstractAsyncContextManager[bool]:
         """One sweeper at a time, over all replicas; `False` for the others."""
 
-    async def put_back_stalled(self) -> list[str]:
+    async def requeue_stalled(self) -> list[str]:
         """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`."""
 
     async def clear(self) -> None:

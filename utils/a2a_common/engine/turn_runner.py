@@ -26,7 +26,7 @@ from utils.a2a_common.tasks.statuses import (
     submitted,
 )
 from utils.a2a_common.tasks.turn import Turn, stored_call
-from utils.a2a_common.tasks.writer import ELSEWHERE, TaskWriter
+from utils.a2a_common.tasks.writer import CONTINUES_ELSEWHERE, TaskWriter
 from utils.errors import NoAnswer
 from utils.events import Failed
 
@@ -95,7 +95,7 @@ class TurnRunner:
         """Whether an interrupted turn can be resumed."""
         return self._executor.resumable
 
-    def keeps_waiting(self, turn: Turn) -> bool:
+    def may_stay_silent(self, turn: Turn) -> bool:
         """Whether the executor may say nothing for long to a sender that wants the task at once."""
         return turn.request.configuration.return_immediately and not self._executor.begins_with_task
 
@@ -121,7 +121,7 @@ class TurnRunner:
         try:
             await _first(work, writer.lost)
         finally:
-            if writer.reason in ELSEWHERE:
+            if writer.reason in CONTINUES_ELSEWHERE:
                 context.suspended.set()
             await self._stop(work, turn.task_id)
         if work.done():

@@ -50,11 +50,11 @@ def suspend(writer: TaskWriter) -> None:
     """Keep a turn for the next process; its readers get the request to subscribe again."""
     head, last = writer.shown, None
     if head is not None:  # the first event of a stream is the task
-        last = told_again(head)
+        last = resubscribe_status(head)
     writer.suspend(last)
 
 
-def told_again(head: Task) -> TaskStatusUpdateEvent:
+def resubscribe_status(head: Task) -> TaskStatusUpdateEvent:
     """The last event for readers of a task that continues in another process: it asks them to subscribe again."""
     again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
     return working_status(head.id, head.context_id, again)

@@ -51,9 +51,9 @@ class Suspended(Exception):
     """The turn is not over, but goes on in another process or after the next start.
 
     Args:
-        told: Whether the last event says so.
+        announced: Whether readers have received an event that says so.
     """
 
-    def __init__(self, *, told: bool = False) -> None:
+    def __init__(self, *, announced: bool = False) -> None:
         super().__init__()
-        self.told = told
+        self.announced = announced

@@ -229,7 +229,7 @@ class TaskLog:
             finally:
                 live.readers -= stream
                 self._leave(live)
-        raise Suspended(told=last is not None)
+        raise Suspended(announced=last is not None)
 
     async def _load(self, live: LiveLog) -> None:
         if live.loaded and self._ends.unseen(live.task_id) is None:

@@ -45,7 +45,7 @@ class Loss(StrEnum):
     """The turn is kept for another process, or for the next start."""
 
 
-ELSEWHERE = frozenset({Loss.FENCED, Loss.SUSPENDED})
+CONTINUES_ELSEWHERE = frozenset({Loss.FENCED, Loss.SUSPENDED})
 """Losses after which the turn goes on elsewhere."""
 
 
@@ -172,7 +172,7 @@ class TaskWriter:
         self._live.notify()
         self._around.leave(self._live)
 
-    def hand_on(self) -> None:
+    def hand_over(self) -> None:
         """Let another attempt go on, here or in another process. Readers wait for what it stores."""
         if self._live.writer is not self:
             return

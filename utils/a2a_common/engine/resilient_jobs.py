@@ -1,4 +1,4 @@
-"""`SteadyJobs`: Procrastinate's jobs for a worker that outlives an outage of its database, and hears at once of ends."""
+"""`ResilientJobManager`: Procrastinate's jobs for a worker that outlives an outage of its database, and hears at once of ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 from psycopg.errors import ForeignKeyViolation
 
-from utils.a2a_common.engine.shared_line import Load, Standing
+from utils.a2a_common.engine.load import ConversationLoad, Load
 from utils.errors import StorageError
 
 log = structlog.get_logger(__name__)
@@ -34,7 +34,7 @@ CHANNEL = "procrastinate_queue_v1#"
 COUNTS: LiteralString = """
 SELECT (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(alive)s)) AS workers,
     coalesce(bool_or(task), false) AS task_busy,
-    coalesce(json_agg(json_build_array(lock, running, waiting, first, priority)), '[]') AS standings
+    coalesce(json_agg(json_build_array(lock, running, waiting, first, priority)), '[]') AS loads
 FROM (
     SELECT lock, count(*) FILTER (WHERE status = 'doing') AS running, count(*) FILTER (WHERE status = 'todo') AS waiting,
         coalesce((array_agg(id ORDER BY priority DESC, id) FILTER (WHERE status = 'todo'))[1], 0) AS first,
@@ -42,7 +42,7 @@ FROM (
     FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') GROUP BY lock
 ) AS conversations
 """
-"""The query for the unfinished jobs of a queue: workers that live, whether a task has one, and the standings."""
+"""The query for the unfinished jobs of a queue: workers that live, whether a task has one, and the loads."""
 
 TAKE: LiteralString = """
 WITH candidate AS (
@@ -98,7 +98,7 @@ class Sharing:
     alive: float
 
 
-class SteadyJobs(JobManager):
+class ResilientJobManager(JobManager):
     """The worker's database operations, which outlast failures of the database.
 
     Procrastinate ends a worker whose query fails, with all that it runs; and where a sign of life fails, or the connection
@@ -187,7 +187,7 @@ class SteadyJobs(JobManager):
             return None
         try:
             if self._lost_answer:
-                await self._put_back_unknown(worker_id)
+                await self._requeue_unknown(worker_id)
             if self._sharing is None:
                 job = await super().fetch_job(queues, worker_id)
             else:
@@ -212,11 +212,11 @@ class SteadyJobs(JobManager):
         ask = self.connector.execute_query_all_async
         (found,) = await ask(COUNTS, task="", queue=self._queue, alive=sharing.alive)
         places = sharing.at_once * max(1, found["workers"])
-        jobs = Load(places, standings(found["standings"]), fair=True).next()
+        jobs = Load(places, loads_of(found["loads"]), fair=True).candidates()
         taken = await ask(TAKE, jobs=jobs, worker_id=worker_id) if jobs else []
         return Job.from_row(taken[0]) if taken else None
 
-    async def _put_back_unknown(self, worker_id: int) -> None:
+    async def _requeue_unknown(self, worker_id: int) -> None:
         """Let jobs wait again that were given to this worker in an answer that it never got."""
         for job in await self.list_jobs_async(worker_id=worker_id, status="doing"):
             if _try_of(job) not in self._held:
@@ -304,9 +304,9 @@ class SteadyJobs(JobManager):
         await self.connector.execute_query_async(WAKE, channel=CHANNEL + self._queue, payload=payload)
 
 
-def standings(found: list[list[Any]]) -> list[Standing]:
+def loads_of(found: list[list[Any]]) -> list[ConversationLoad]:
     """The conversations that the query tells of."""
-    return [Standing(*each) for each in found]
+    return [ConversationLoad(*each) for each in found]
 
 
 def _try_of(job: Job) -> Try:
