@@ -65,7 +65,7 @@ def _lease_kept_by_the_dead() -> list[Edit]:
     async def turns(_self: Recovery) -> list[Any]:
         return []
 
-    return [(Recovery, "turns", turns), (Sweeper, "_look", _nothing)]
+    return [(Recovery, "turns", turns), (Sweeper, "_sweep_once", _nothing)]
 
 
 def _reader_skips() -> list[Edit]:
@@ -103,7 +103,7 @@ def _lost_answer_forgotten() -> list[Edit]:
 
 def _stray_left() -> list[Edit]:
     """A turn that was accepted and never came into the queue stays out of it."""
-    return [(Sweeper, "_put_back_strays", _nothing)]
+    return [(Sweeper, "_requeue_strays", _nothing)]
 
 
 BREAKS: dict[str, Callable[[], list[Edit]]] = {

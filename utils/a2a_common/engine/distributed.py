@@ -1,4 +1,4 @@
-"""Runs turns on all replicas of an agent: each takes them from one queue in PostgreSQL, and takes over from one that died."""
+"""`DistributedEngine`: runs turns on all replicas of an agent, from one queue in PostgreSQL. Each takes over the turns of dead ones."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ from utils.timing import wait_for
 log = structlog.get_logger(__name__)
 
 MAX_ACCEPTING = 3
-"""Turns that one replica accepts at the same time: each holds a connection, and its storage needs others."""
+"""Turns that one replica accepts at the same time: each holds a connection, and storing it needs others."""
 
 RETRY_SECONDS = 1.0
-"""Pause before a turn waits again that could not be read from the storage."""
+"""Pause before a turn that could not be read from the storage is requeued."""
 
 MAX_CANCEL_TRIES = 5
-"""Tries to cancel a task whose next turns begin elsewhere in between."""
+"""Tries to cancel a task while other replicas begin its next turns."""
 
 CONTESTED = "Other turns of the task began before it could be canceled. Try again."
 
 MAX_POLL_SECONDS = 0.5
-"""Longest pause between two looks whether a turn has left the queue: not every change of the queue is told."""
+"""Longest pause between two queries of the queue: not every change of it is notified."""
 
 MIN_POLL_SECONDS = 0.02
-"""Shortest pause between two, however many changes are told."""
+"""Shortest pause between two queries of the queue, however many changes are notified."""
 
 
 class DistributedEngine(TurnEngine):
@@ -65,12 +65,12 @@ class DistributedEngine(TurnEngine):
 
     Args:
         tasks: The task log, which all replicas share.
-        runs: Keeps the accepted turns, for all replicas.
+        runs: Stores the accepted turns of all replicas.
         runner: Runs one turn.
         queue: The queue of all replicas.
-        max_turns: CallerQuota turns that this replica runs at the same time.
-        max_waiting: CallerQuota turns that wait, over all replicas.
-        caller_quota: What one caller may have under way, over all replicas.
+        max_turns: Maximum number of turns that this replica runs at the same time.
+        max_waiting: Maximum number of waiting turns, over all replicas.
+        caller_quota: Limits of one caller's unfinished turns, over all replicas.
         fair: Whether the places of all replicas are shared among the callers.
     """
 
@@ -95,7 +95,7 @@ class DistributedEngine(TurnEngine):
         self._sweeper = Sweeper(queue, tasks, runs, self._recovery)
 
     async def start(self) -> None:
-        """Take turns from the queue from now.
+        """Begin to take turns from the queue.
 
         Raises:
             StorageError: The database cannot be reached.
@@ -106,11 +106,11 @@ class DistributedEngine(TurnEngine):
     async def works_on(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled, on any replica.
 
-        A run whose turn is settled, but has not returned yet, is waited for; also where its process died before that, until
-        the sweeper has found it.
+        Waits for a run that has asked its user and has not returned yet; if its process died before that, until the sweeper
+        has found it.
 
         Raises:
-            StorageError: That cannot be learned.
+            StorageError: The storage cannot be read.
         """
         if task_id in self._cancels:
             return True
@@ -128,13 +128,13 @@ class DistributedEngine(TurnEngine):
             await _wait_for_change(change)
 
     async def _is_stray(self, task_id: str, owner: str) -> bool:
-        """Whether a turn was accepted that is in no queue, or not yet: the sweeper restores it."""
+        """Whether an accepted turn of the task is not in the queue, or not yet: the sweeper restores it."""
         row = await self._runs.row(task_id)
         turn = decode_row(row) if row is not None and row.owner == owner else None
         return turn is not None and not is_over(turn, await self._tasks.head(task_id, owner))
 
     async def _asks_same_question(self, asked: Task, owner: str) -> bool:
-        """Whether a task waits for the answer to the same question, when no replica is about to accept one."""
+        """Whether a task waits for the answer to the same question and no replica is accepting one."""
         conversation = conversation_key(owner, asked.context_id)
         async with self._accepting, self._queue.place(asked.id, conversation) as place:
             return not place.task_busy and asks_same_question(asked, await self._tasks.head(asked.id, owner))
@@ -144,16 +144,7 @@ class DistributedEngine(TurnEngine):
         return self._queue.at_rest(conversation)
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
-        """Accept a turn: it is stored, one of the replicas will run it, and the log can be read from now.
-
-        Raises:
-            Overloaded: Too many turns wait.
-            TooManyRequests: Too many turns of the caller run or wait.
-            Draining: The process is about to stop.
-            TaskBusy: Another turn of the task is under way.
-            UnsupportedOperationError: The task has ended.
-            StorageError: The turn cannot be stored.
-        """
+        """Accept a turn, which one of the replicas will run; see the base class."""
         del call  # another replica may run the turn
         if self._draining:
             raise Draining(RESTART_SECONDS)
@@ -166,18 +157,18 @@ class DistributedEngine(TurnEngine):
         await asyncio.shield(accepting)
 
     async def _check_same_message(self, turn: Turn) -> None:
-        """Let a message pass that another replica has accepted meanwhile.
+        """Check that the task is busy with the same message, which another replica has accepted.
 
         Raises:
-            TaskBusy: Its task works on another one.
+            TaskBusy: It is busy with another one.
         """
         if not has_received(turn, await self._tasks.head(turn.task_id, turn.owner)):
             raise TaskBusy
 
     async def _accept(self, turn: Turn) -> None:
-        """Store a turn and add it to the queue. It goes on when the caller goes away meanwhile.
+        """Store a turn and add it to the queue. Continues if the caller is canceled meanwhile.
 
-        Once stored it is accepted: where the database goes away before it is in the queue, the sweeper adds it as a stray.
+        Once stored it is accepted: if the database fails before it is in the queue, the sweeper adds it.
         """
         job = Job(turn, None, contextvars.copy_context())
         try:
@@ -197,7 +188,7 @@ class DistributedEngine(TurnEngine):
             if place.task_busy:
                 await self._check_same_message(turn)
                 return
-            if self._caller_quota.bounded:  # nobody else adds a turn meanwhile, on no replica
+            if self._caller_quota.bounded:  # no replica can add a turn meanwhile
                 has = await self._runs.under_way(turn.owner)
                 if not self._caller_quota.allow(has, turn.size, place.load.places):
                     raise TooManyRequests(self._wait_estimate.retry_after(place.load.waiting))
@@ -212,7 +203,7 @@ class DistributedEngine(TurnEngine):
                     job.writer.hand_over()
 
     async def _store_and_publish(self, job: Job) -> bool:
-        """Store a turn and show its task, or nothing of it; `False` where it has ended in another process."""
+        """Store a turn and publish its task, or neither; `False` if it has ended in another process."""
         try:
             writer = await self._store(job)
             if writer is not None:
@@ -229,7 +220,7 @@ class DistributedEngine(TurnEngine):
         """Run a turn of the queue to its end.
 
         Raises:
-            Requeued: It goes on elsewhere, or later.
+            Requeued: It continues in another process, or later.
         """
         opening = asyncio.create_task(self._open(queued))
         try:
@@ -241,14 +232,14 @@ class DistributedEngine(TurnEngine):
             job = opening.result()
             if job is not None:
                 await self._run_opened(job)
-        except asyncio.CancelledError:  # its user cancels it, and the worker ends while it is canceled
+        except asyncio.CancelledError:  # the task is canceled, or the worker ends
             await to_its_end(self._end_early(opening, canceled=queued.canceled()))
             raise
         if is_suspended(job):
             raise Requeued
 
     async def _open(self, queued: QueuedTurn) -> Job | None:
-        """The turn with its claim on the task; `None` where there is nothing to run."""
+        """Claim the task of a queued turn; `None` if there is nothing to run."""
         row = await self._runs.row(queued.task_id)
         if row is None:
             return None
@@ -262,7 +253,7 @@ class DistributedEngine(TurnEngine):
             return None
         try:
             await writer.add_message(turn.request.message)
-        except Fenced:  # another replica has taken it meanwhile
+        except Fenced:  # another replica has claimed it meanwhile
             writer.release()
             return None
         except BaseException:
@@ -275,7 +266,7 @@ class DistributedEngine(TurnEngine):
         return job
 
     async def _run_opened(self, job: Job) -> None:
-        """Run a turn to its end; one that this process has put off meanwhile, as it ends, does not begin."""
+        """Run a turn to its end. One that was suspended meanwhile, because the process ends, does not begin."""
         if job.stage is not Stage.STORED:
             await job.ended.wait()
             return
@@ -287,7 +278,7 @@ class DistributedEngine(TurnEngine):
         """Stop a run: its task is canceled, or this worker ends.
 
         Raises:
-            Requeued: It goes on elsewhere.
+            Requeued: It continues in another process.
         """
         await asyncio.wait([opening])
         if isinstance(opening.exception(), StorageError):
@@ -303,7 +294,7 @@ class DistributedEngine(TurnEngine):
             raise Requeued
 
     def _release(self, job: Job) -> None:
-        """Nothing of the turn is left in this process."""
+        """Remove all but the row of a turn from this process."""
         if self._jobs.get(job.turn.task_id) is job:
             del self._jobs[job.turn.task_id]
         if job.writer is not None:
@@ -327,7 +318,7 @@ class DistributedEngine(TurnEngine):
         await self._runner.forget(task_id)
 
     async def _try_cancel(self, task_id: str, owner: str, call: ServerCallContext) -> bool:
-        """Cancel a task; `False` where another replica began its next turn meanwhile."""
+        """Cancel a task; `False` if another replica began its next turn meanwhile."""
         if await self._was_canceled(task_id, owner):
             return True
         await self._remove_from_queue(task_id)
@@ -358,7 +349,7 @@ class DistributedEngine(TurnEngine):
         return True
 
     async def _remove_from_queue(self, task_id: str) -> None:
-        """Wait until no replica runs a turn of a task, and none will."""
+        """Remove the turn of a task from the queue and wait until no replica runs it."""
         aborted: set[int] = set()
         while True:
             change = self._queue.next_change()
@@ -372,7 +363,7 @@ class DistributedEngine(TurnEngine):
             await _wait_for_change(change)
 
     async def _cancel_unbegun(self, task_id: str, owner: str) -> None:
-        """Cancel a task that its executor has never heard of."""
+        """Cancel a task of which no run has begun."""
         writer = await self._tasks.claim(task_id, owner)
         try:
             head = writer.head
@@ -384,7 +375,7 @@ class DistributedEngine(TurnEngine):
             writer.release()
 
     async def drain(self, grace: float) -> None:
-        """Take no new turns, let the running ones finish within `grace` seconds, and leave the rest to other replicas.
+        """Accept no new turns, let the running ones finish within `grace` seconds, and leave the rest to other replicas.
 
         A turn that cannot be resumed fails with code `interrupted`.
         """
@@ -403,6 +394,6 @@ class DistributedEngine(TurnEngine):
 
 
 async def _wait_for_change(change: asyncio.Event) -> None:
-    """Wait until the queue has changed, or may have."""
+    """Wait until the queue changes, at most `MAX_POLL_SECONDS`."""
     await asyncio.sleep(MIN_POLL_SECONDS)
     await wait_for(change, MAX_POLL_SECONDS)

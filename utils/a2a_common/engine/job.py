@@ -1,4 +1,4 @@
-"""`Job`: a turn in this process, from its place in the line to its end."""
+"""`Job`: a turn in this process, from the queue to its end, and what a stored task tells about its turns."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Job:
 
     Attributes:
         turn: The turn.
-        call: The call that brought it; `None` for a turn of an earlier process.
-        context: Context variables of the sender, in which it runs.
+        call: The call that submitted it; `None` for a turn of an earlier process.
+        context: Context variables of the sender; the turn runs in them.
         resumed: Whether an earlier process accepted it.
-        attempts: How often it was taken over from a process that died.
-        task: The task as it was when the message came, without the parts of its artifacts; `None` for a new one.
-        writer: Takes its events; `None` until it is claimed.
-        stage: How far it is; changed by `advance` alone.
-        work: Its run, once it has begun.
-        accepted: Set once it is stored, or could not be.
-        ended: Set when nothing of it is left in this process but its row.
+        attempts: Number of times that it was taken over from a process that died.
+        task: The task as it was when the message arrived, without the parts of its artifacts; `None` for a new one.
+        writer: Appends its events; `None` until the task is claimed.
+        stage: Its stage; changed by `advance` only.
+        work: Its run; `None` before it begins.
+        accepted: Set once it is stored or has failed to be.
+        ended: Set when only its row is left.
     """
 
     turn: Turn
@@ -48,10 +48,10 @@ class Job:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def advance(self, transition: Transition) -> None:
-        """Bring it to its next stage.
+        """Change the stage.
 
         Raises:
-            IllegalTransition: The transition cannot come now.
+            IllegalTransition: The transition is not legal in this stage.
         """
         self.stage = after(self.stage, transition)
         if transition in (Transition.STORE, Transition.CLOSE):
@@ -60,17 +60,17 @@ class Job:
             self.ended.set()
 
     def begin(self, work: asyncio.Task[None]) -> None:
-        """Its run begins.
+        """Record that its run begins.
 
         Raises:
-            IllegalTransition: It may not begin any more, or has begun.
+            IllegalTransition: It was stopped or has begun already.
         """
         self.advance(Transition.BEGIN)
         self.work = work
 
     @property
     def over(self) -> bool:
-        """Whether nothing of it runs or waits in this process any more."""
+        """Whether nothing of it runs or waits in this process."""
         return self.stage in OVER
 
     @property
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def continues_elsewhere(self) -> bool:
-        """Whether the turn goes on elsewhere, so that its row stays."""
+        """Whether another process continues the turn, so that its row stays."""
         return self.writer is None or self.writer.reason in CONTINUES_ELSEWHERE
 
     @property
@@ -90,31 +90,31 @@ class Job:
 
     @property
     def awaits_user(self) -> bool:
-        """Whether its task waits for its user, so that another turn of it follows."""
+        """Whether its task waits for the user, so that another turn of it follows."""
         head = self.writer.head if self.writer is not None else None
         return head is not None and head.status.state in INTERRUPTED
 
     @property
     def storage_failed(self) -> bool:
-        """Whether the storage failed, so that the end of its task may not be stored yet."""
+        """Whether the storage failed: the end of the task may not be stored yet."""
         return self.writer is not None and self.writer.reason is Loss.STORAGE
 
     @property
     def awaits_authentication(self) -> bool:
-        """Whether it waits for an authentication, which it may do within its run."""
+        """Whether it waits for an authentication; its run may continue after that."""
         head = self.writer.head if self.writer is not None else None
         return head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
 
 
 def is_new(task: Task | None) -> bool:
-    """Whether nothing has been done for a task yet."""
+    """Whether no run of the task has begun."""
     return task is not None and task.status.state == TaskState.TASK_STATE_SUBMITTED
 
 
 def is_over(turn: Turn, head: Task | None) -> bool:
-    """Whether a stored turn had ended when its process did, as far as its task tells.
+    """Whether a stored turn has ended, according to its task.
 
-    A task that has received the answer to its question still says that it waits, but no longer what for.
+    A task that has received the answer to its question keeps the waiting state, without the question.
     """
     if head is None:
         return False
@@ -126,7 +126,7 @@ def is_over(turn: Turn, head: Task | None) -> bool:
 
 
 def has_received(turn: Turn, head: Task | None) -> bool:
-    """Whether the message of a turn stands in its task already."""
+    """Whether the message of a turn is in the history of its task."""
     if head is None:
         return False
     return any(known.message_id == turn.request.message.message_id for known in head.history)
@@ -146,18 +146,18 @@ def check_question_open(turn: Turn, task: Task | None) -> None:
 
 
 def check_not_ended(task: Task | None) -> None:
-    """Refuse a message to a task that was canceled after the message was admitted."""
+    """Reject a message to a task that was canceled after the message was admitted."""
     if task is not None and task.status.state in TERMINAL:
         raise UnsupportedOperationError("The task has ended. Send a message without its id.")
 
 
 def awaits_answer(task: Task | None) -> bool:
-    """Whether a task waits for its user, so that the run that asked is about to return."""
+    """Whether a task waits for an answer, so that the run that asked is about to return."""
     if task is None or task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
         return False
     return task.status.state in INTERRUPTED and task.status.HasField("message")
 
 
 def is_suspended(job: Job | None) -> bool:
-    """Whether a turn that ran here goes on in another process."""
+    """Whether a turn that ran here continues in another process."""
     return job is not None and job.writer is not None and job.writer.reason is Loss.SUSPENDED

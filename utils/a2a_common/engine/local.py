@@ -1,4 +1,4 @@
-"""Runs turns in this process, and keeps them in a table of runs for the next one."""
+"""`LocalEngine`: runs turns in this process, and stores them so that the next process can resume them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class LocalEngine(TurnEngine):
 
     Args:
         tasks: The task log.
-        runs: Keeps the accepted turns.
+        runs: Stores the accepted turns.
         runner: Runs one turn.
-        max_turns: CallerQuota turns that run at the same time.
-        max_waiting: CallerQuota turns that wait.
-        caller_quota: What one caller may have under way.
+        max_turns: Maximum number of turns that run at the same time.
+        max_waiting: Maximum number of waiting turns.
+        caller_quota: Limits of one caller's unfinished turns.
         fair: Whether the places are shared among the callers.
     """
 
@@ -61,7 +61,7 @@ class LocalEngine(TurnEngine):
         return self.under_way(task_id)
 
     async def _asks_same_question(self, asked: Task, owner: str) -> bool:
-        """Whether a task waits for the answer to the same question: while its cancel is under way no turn of it begins."""
+        """Whether a task waits for the answer to the same question; no turn of it begins while it is being canceled."""
         return asked.id not in self._jobs and asks_same_question(
             asked, await self._tasks.head(asked.id, owner)
         )
@@ -78,7 +78,7 @@ class LocalEngine(TurnEngine):
                 self._begin_next()
 
     async def start(self) -> None:
-        """Go on with the turns that an earlier process left; fail those that cannot go on.
+        """Resume the turns that an earlier process left unfinished; fail those that cannot be resumed.
 
         Raises:
             StorageError: The stored turns cannot be read.
@@ -88,7 +88,7 @@ class LocalEngine(TurnEngine):
             writer = await self._claim(job)
             try:
                 await writer.add_message(turn.request.message)
-            except Fenced:  # another process has taken it meanwhile
+            except Fenced:  # another process has claimed it meanwhile
                 writer.release()
                 continue
             job.advance(Transition.STORE)
@@ -96,10 +96,9 @@ class LocalEngine(TurnEngine):
         self._begin_next()
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
-        """Accept a turn: it is stored, it will be run, and the log can be read from now.
+        """Accept a turn: when this returns, it is stored, it will run, and its log can be read.
 
-        It has its place in the line, where one turn of a conversation begins at a time. It is stored, and its message joins
-        the task: `_store`. It runs when it is both stored and let in by the queue: `_run`.
+        It joins the queue at once and is stored meanwhile. It runs when it is stored and the queue lets it begin.
 
         Raises:
             Overloaded: Too many turns wait.
@@ -124,7 +123,7 @@ class LocalEngine(TurnEngine):
         await asyncio.shield(self._spawn(self._unless_fenced(turn, self._accept(job))))
 
     async def drain(self, grace: float) -> None:
-        """Take no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
+        """Accept no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
 
         A turn that cannot be resumed fails with code `interrupted`.
         """
@@ -138,7 +137,7 @@ class LocalEngine(TurnEngine):
         await self._removal.close()
 
     def _usage_of(self, owner: str) -> UnderWay:
-        """What a caller has under way."""
+        """The unfinished turns of a caller."""
         sizes = [job.turn.size for job in self._jobs.values() if job.turn.owner == owner]
         return UnderWay(len(sizes), sum(sizes))
 
@@ -148,7 +147,7 @@ class LocalEngine(TurnEngine):
         count(catalogue.WAITING, 1)
 
     async def _accept(self, job: Job) -> None:
-        """Store a turn that has its place in the queue. It goes on when the caller goes away meanwhile."""
+        """Store a turn that is in the queue. Continues if the caller is canceled meanwhile."""
         try:
             writer = await self._store(job)
             if writer is None:
@@ -171,7 +170,7 @@ class LocalEngine(TurnEngine):
         self._begin(job)
 
     def _release_ended(self, job: Job) -> None:
-        """Let go of a turn that has ended in another process: its task answers, and its row is not this one's."""
+        """Remove a turn that has ended in another process: its task has the answer, and its row belongs to that process."""
         assert job.writer is not None
         job.writer.release()
         job.writer = None
@@ -183,12 +182,12 @@ class LocalEngine(TurnEngine):
             self._begin(self._jobs[task_id])
 
     def _begin(self, job: Job) -> None:
-        """Run a turn that is both stored and let in by the queue."""
+        """Run a turn if it is stored and the queue lets it begin."""
         if job.stage is Stage.STORED and not self._queue.is_waiting(job.turn.task_id):
             job.begin(self._spawn(self._run(job), context=job.context))
 
     def _release(self, job: Job) -> None:
-        """Nothing of the turn is left in this process but its row."""
+        """Remove all but the row of a turn from this process, and begin the next turns."""
         del self._jobs[job.turn.task_id]
         if self._queue.is_waiting(job.turn.task_id):
             count(catalogue.WAITING, -1)
