@@ -13,7 +13,7 @@ from agents.github.authorisation.grant import owner_key
 from agents.github.changes.change import Change
 from agents.github.changes.journal import Entry
 from agents.github.client import path_of
-from agents.github.tools.arguments import TOLD, RepositoryArguments
+from agents.github.tools.arguments import SHARED_ARGUMENTS, RepositoryArguments
 from utils.a2a_common.tasks.begun_effects import note_effect
 from utils.auth.service_tokens import person_of
 from utils.messages import repeatable
@@ -116,7 +116,7 @@ class ChangeSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            explained=TOLD,
+            explained=SHARED_ARGUMENTS,
             metadata={
                 "examples": list(self.examples),
                 repeatable.CHANGES: True,
