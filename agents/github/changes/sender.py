@@ -68,10 +68,10 @@ class Book(Protocol):
     async def unknown_with(self, digest: str) -> bool:
         """Whether the same change was sent before with an unknown outcome."""
 
-    async def untold(self, thread_id: str) -> list[Entry]:
+    async def unreported(self, thread_id: str) -> list[Entry]:
         """The changes of a conversation with an unknown outcome that was not reported yet."""
 
-    async def tell(self, key: str) -> None:
+    async def mark_reported(self, key: str) -> None:
         """Record that the user was told."""
 
 
