@@ -178,7 +178,7 @@ async def test_what_was_not_notified_is_found_all_the_same(
 async def test_without_looks_the_notification_alone_wakes_a_reader(
     logs: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elsewhere, "LOOK_SECONDS", 3600)
+    monkeypatch.setattr(elsewhere, "POLL_SECONDS", 3600)
     here, there = logs
     await there.elsewhere.stop()
     there.elsewhere.start()
