@@ -133,13 +133,13 @@ class GitHubAgent(BaseLangGraphAgent):
                 yield event
 
     async def _tell_own(self, request: AgentRequest) -> None:
-        """Note that the end of the turn tells of its changes with an unknown outcome. Where that cannot be noted, it is told once more later."""
+        """Mark the changes with an unknown outcome as reported by the end of the turn. If that fails, they are reported again later."""
         with suppress(StorageError):
             for entry in await self._unreported(request, own=True):
                 await self._sender.journal.mark_reported(entry.key)
 
     async def _unreported(self, request: AgentRequest, *, own: bool = False) -> list[Entry]:
-        """The changes with an unknown outcome that nobody was told of: of this task, or of earlier ones."""
+        """The changes with an unknown outcome that were not reported to the user: of this task, or of earlier ones."""
         if not self._settings.write:
             return []
         found = await self._sender.journal.unreported(request.thread_id)

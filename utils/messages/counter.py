@@ -182,7 +182,7 @@ def _blocks_hash(blocks: Sequence[object]) -> int:
 
 
 def _block_key(block: object) -> object:
-    """What tells blocks apart, without a copy of the content: a file stands in one as megabytes of base64."""
+    """A key that distinguishes blocks without a copy of the content: a file in one may be megabytes of base64."""
     if isinstance(block, dict):
         return dict, tuple((name, _block_key(value)) for name, value in block.items())
     if isinstance(block, list):

@@ -44,7 +44,7 @@ class EncryptedJournal(Wrapped[Book]):
         return [self._plain(entry) for entry in await self._inner.unreported(thread_id)]
 
     async def mark_reported(self, key: str) -> None:
-        """Record that the user was told."""
+        """Record that a change was reported to the user."""
         await self._inner.mark_reported(key)
 
     def _plain(self, entry: Entry) -> Entry:

@@ -158,7 +158,7 @@ class Journal:
         return await self._database.read(read)
 
     async def mark_reported(self, key: str) -> None:
-        """Record that the user was told."""
+        """Record that a change was reported to the user."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE changes SET told = 1 WHERE key = ?", (key,))

@@ -102,7 +102,7 @@ class PostgresJournal:
         return await self._pool.run(read)
 
     async def mark_reported(self, key: str) -> None:
-        """Record that the user was told."""
+        """Record that a change was reported to the user."""
         await self._pool.execute(_MARK_REPORTED, (key,))
 
     async def _lose(self) -> None:

@@ -22,7 +22,7 @@ class Accounts:
 
     Attributes:
         interval: Seconds between two looks that the server asks for.
-        expires_in: Seconds that a token lasts; 0 for ever.
+        expires_in: Seconds that a token lasts; 0 for no limit.
         codes: The device codes by the user's code.
         entered: Who has entered a user's code; an empty name for who refused.
         tokens: Whose each token is.

@@ -305,7 +305,7 @@ class DistributedEngine(TurnEngine):
         """Cancel a task, whichever replica runs it.
 
         Raises:
-            TaskNotCancelableError: Other replicas began its next turn at each try. The turn goes on, and its row stays.
+            TaskNotCancelableError: Other replicas began its next turn at each try. That turn continues, and its row stays.
         """
         for _ in range(MAX_CANCEL_TRIES):
             if await self._try_cancel(task_id, owner, call):

@@ -53,7 +53,7 @@ async def fill_page(
     Args:
         rows: The rows of the page, and one more where another page follows.
         most: Tasks on a page that `PAGE_BYTES` does not end before.
-        shown: The task of a row as it is shown; `None` where it was deleted meanwhile.
+        shown: Returns the task of a row as the client gets it; `None` if it was deleted meanwhile.
     """
     tasks: list[Task] = []
     size = 0
