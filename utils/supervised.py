@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 Item = TypeVar("Item")
 
-Look = Callable[[], Awaitable[float | None]]
+Step = Callable[[], Awaitable[float | None]]
 """One step of the work: returns the seconds until the next one, or `None` if the work is done."""
 
 Errors = tuple[type[Exception], ...]
@@ -33,7 +33,7 @@ FIRST_WAIT = 1.0
 
 async def supervised(
     name: str,
-    look: Look,
+    step: Step,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     *,
     after: float | None = None,
@@ -46,7 +46,7 @@ async def supervised(
 
     Args:
         name: Its name in the log and the metrics; letters, digits, dots and underscores.
-        look: One step.
+        step: One step.
         pause: Waits the given seconds, or less if there is a reason to go on.
         after: Seconds before the first step.
         foreseen: Expected errors, which are logged without a traceback.
@@ -61,7 +61,7 @@ async def supervised(
         while True:
             try:
                 with trouble.ending_after(settles):
-                    seconds = await look()
+                    seconds = await step()
             except Exception as error:  # noqa: BLE001 - the task is never awaited: it goes on
                 canceled.check()
                 seconds = backoff(trouble.failed + 1, first=first, longest=longest)

@@ -117,15 +117,15 @@ class GitHubAgent(BaseLangGraphAgent):
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Run one request; reports a change of an earlier one with an unknown outcome, once."""
-        untold = await self._untold(request)
+        unreported = await self._unreported(request)
         async with aclosing(super().stream(request)) as events:
             async for event in events:
                 if isinstance(event, Completed):
-                    for entry in untold:
+                    for entry in unreported:
                         from agents.github.changes.sender import unknown_sentence
 
                         yield TextDelta(f"\n\n> {unknown_sentence(entry)}")
-                        await self._sender.journal.tell(entry.key)
+                        await self._sender.journal.mark_reported(entry.key)
                 elif (
                     isinstance(event, Failed) and event.code == OutcomeUnknown.code
                 ):  # which tells of its own
@@ -133,16 +133,16 @@ class GitHubAgent(BaseLangGraphAgent):
                 yield event
 
     async def _tell_own(self, request: AgentRequest) -> None:
-        """Note that the end of the turn tells of its changes with an unknown outcome. Where that cannot be noted, it is told once more later."""
+        """Mark the changes with an unknown outcome as reported by the end of the turn. If that fails, they are reported again later."""
         with suppress(StorageError):
-            for entry in await self._untold(request, own=True):
-                await self._sender.journal.tell(entry.key)
+            for entry in await self._unreported(request, own=True):
+                await self._sender.journal.mark_reported(entry.key)
 
-    async def _untold(self, request: AgentRequest, *, own: bool = False) -> list[Entry]:
-        """The changes with an unknown outcome that nobody was told of: of this task, or of earlier ones."""
+    async def _unreported(self, request: AgentRequest, *, own: bool = False) -> list[Entry]:
+        """The changes with an unknown outcome that were not reported to the user: of this task, or of earlier ones."""
         if not self._settings.write:
             return []
-        found = await self._sender.journal.untold(request.thread_id)
+        found = await self._sender.journal.unreported(request.thread_id)
         return [entry for entry in found if (entry.task_id == request.task_id) is own]
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from utils.a2a_common.engine.recovery import Recovery
-from utils.a2a_common.engine.steady_jobs import SteadyJobs
+from utils.a2a_common.engine.resilient_jobs import ResilientJobManager
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.handler import admission, pending_input
 from utils.a2a_common.tasks import transitions, writer
@@ -65,7 +65,7 @@ def _lease_kept_by_the_dead() -> list[Edit]:
     async def turns(_self: Recovery) -> list[Any]:
         return []
 
-    return [(Recovery, "turns", turns), (Sweeper, "_look", _nothing)]
+    return [(Recovery, "turns", turns), (Sweeper, "_sweep_once", _nothing)]
 
 
 def _reader_skips() -> list[Edit]:
@@ -98,12 +98,12 @@ def _deaf_replica() -> list[Edit]:
 
 def _lost_answer_forgotten() -> list[Edit]:
     """A job that a worker was given in an answer which it never got stays the worker's."""
-    return [(SteadyJobs, "_put_back_unknown", _nothing)]
+    return [(ResilientJobManager, "_requeue_unknown", _nothing)]
 
 
 def _stray_left() -> list[Edit]:
     """A turn that was accepted and never came into the queue stays out of it."""
-    return [(Sweeper, "_put_back_strays", _nothing)]
+    return [(Sweeper, "_requeue_strays", _nothing)]
 
 
 BREAKS: dict[str, Callable[[], list[Edit]]] = {

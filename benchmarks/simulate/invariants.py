@@ -9,7 +9,7 @@ from benchmarks.simulate.facts import Facts, Reading, Run, Stored
 from benchmarks.simulate.house_script import RESPONSE
 from benchmarks.simulate.view import SETTLED, TERMINAL, Gap, Said, Seen, Snapshot, Status, View, follow
 
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """The first run of a turn and two take-overs."""
 
 
@@ -150,7 +150,7 @@ def runs_once(facts: Facts) -> Iterator[str]:
         kept = [run for run in lost if not _lost_turn(run, facts)]
         if len(kept) > 1:
             yield f"message {message} of task {task} ran in {', '.join(run.process for run in lost)}"
-        if sum(run.process not in facts.spared | facts.handed_over for run in lost) > MOST_ATTEMPTS:
+        if sum(run.process not in facts.spared | facts.handed_over for run in lost) > MAX_ATTEMPTS:
             yield f"message {message} of task {task} ran {len(lost)} times"
 
 

@@ -16,7 +16,7 @@ from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.notices import Notices
 from benchmarks.simulate.queue_table import JobRow, QueueTable, Rows
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.steady_jobs import COUNTS, OF_LOCK, OF_TASK, TAKE, TASKS, WAITING, WAKE
+from utils.a2a_common.engine.resilient_jobs import COUNTS, OF_LOCK, OF_TASK, TAKE, TASKS, WAITING, WAKE
 from utils.errors import StorageError
 
 _NAMES = {
@@ -102,8 +102,8 @@ class MemoryConnector(BaseAsyncConnector):
 
     def _counts(self, task: str, queue: str, alive: float) -> Rows:
         found = self._table.counts(queue, task, alive)
-        of = [list(astuple(each)) for each in found.standings]
-        return [{"workers": found.workers, "task_busy": found.task_busy, "standings": of}]
+        of = [list(astuple(each)) for each in found.loads]
+        return [{"workers": found.workers, "task_busy": found.task_busy, "loads": of}]
 
     def _fetched(self, fetch: Callable[..., Rows], **arguments: Any) -> Rows:
         rows = fetch(**arguments)

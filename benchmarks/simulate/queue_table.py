@@ -13,9 +13,9 @@ from procrastinate.types import JobToDefer
 from psycopg.errors import ForeignKeyViolation
 
 from benchmarks.simulate.notices import Notices
+from utils.a2a_common.engine.load import ConversationLoad
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.shared_line import Standing
-from utils.a2a_common.engine.steady_jobs import CHANNEL
+from utils.a2a_common.engine.resilient_jobs import CHANNEL
 
 JobRow = dict[str, Any]
 Rows = list[dict[str, Any]]
@@ -291,10 +291,10 @@ def _place(job: JobRow) -> tuple[int, int]:
     return -job["priority"], job["id"]
 
 
-def _standing(conversation: str, jobs: Rows) -> Standing:
+def _standing(conversation: str, jobs: Rows) -> ConversationLoad:
     waiting = [job for job in jobs if job["status"] == "todo"]
     running = len(jobs) - len(waiting)
     if not waiting:
-        return Standing(conversation, running, 0)
+        return ConversationLoad(conversation, running, 0)
     first = min(waiting, key=_place)
-    return Standing(conversation, running, len(waiting), first["id"], first["priority"])
+    return ConversationLoad(conversation, running, len(waiting), first["id"], first["priority"])

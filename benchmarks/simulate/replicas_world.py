@@ -20,7 +20,7 @@ from benchmarks.simulate.sql_pool import SqlDatabase, SqlPool
 from benchmarks.simulate.takeovers import Takeovers
 from benchmarks.simulate.webhooks import SharedHooks
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
-from utils.a2a_common.engine.unfinished_turns import told_again
+from utils.a2a_common.engine.unfinished_turns import resubscribe_status
 from utils.a2a_common.server.agent_service import AgentService
 from utils.a2a_common.server.app import PUSH_LOOK_SECONDS
 from utils.a2a_common.tasks.log import TaskLog
@@ -90,7 +90,7 @@ class ReplicasWorld(ServiceWorld):
 
     async def _stop(self, node: Node) -> None:
         await node.parts.engine.drain(self.lots.choice((0.0, 0.5, 5.0)))
-        node.log.elsewhere.cut(told_again)
+        node.log.elsewhere.cut(resubscribe_status)
         await node.parts.push.aclose(self.lots.choice((0.0, 5.0)))
         await node.hooks.close()
         await node.log.close()

@@ -18,7 +18,7 @@ from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.exchange import VARIABLE
 from utils.a2a_common.protocol.trust import Trust
 from utils.auth.authenticator import private_key
-from utils.auth.exchange import ExchangeTarget, Lack, TokenExchange
+from utils.auth.exchange import ExchangeTarget, NoTokenReason, TokenExchange
 from utils.auth.held_tokens import Found, HeldTokens
 from utils.auth.service_tokens import Signer
 from utils.auth.settings import AuthMode
@@ -65,7 +65,7 @@ class Access:
             return
         exchange = self._exchange
         if caller is None or not credential or caller.issuer != exchange.issuer:
-            found: Found = dict.fromkeys(self._targets, Lack.REFUSED)
+            found: Found = dict.fromkeys(self._targets, NoTokenReason.REFUSED)
         else:
             asked = [exchange.exchanged(name, credential, target) for name, target in self._targets.items()]
             found = dict(zip(self._targets, await asyncio.gather(*asked), strict=True))

@@ -1,4 +1,4 @@
-"""Digest of the supervisor's conversation for a sub-agent or a synthesis: shortened text, no messages. Pure."""
+"""Digest of the supervisor's conversation for a sub-agent or a synthesis: with_short_task_note text, no messages. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from utils.a2a_common.protocol.delegation_context import PreviousResult, Remark
 from utils.messages.marks import FINISHED_AT
+from utils.messages.notes import timestamp_of
 from utils.messages.results import failure_in
 from utils.messages.text import message_text
-from utils.messages.told import when_said
 from utils.messages.transcript import active_index
 
 MOST_RESULTS = 5
@@ -46,9 +46,9 @@ def briefing(messages: Sequence[BaseMessage], turns: int) -> Briefing:
 def _remark(message: BaseMessage) -> Remark | None:
     text = message_text(message).strip()[:LONGEST_REMARK]
     if isinstance(message, HumanMessage) and text:
-        return Remark("user", text, when_said(message))
+        return Remark("user", text, timestamp_of(message))
     if isinstance(message, AIMessage) and text and not message.tool_calls:
-        return Remark("assistant", text, when_said(message))
+        return Remark("assistant", text, timestamp_of(message))
     return None
 
 

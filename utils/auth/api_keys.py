@@ -12,7 +12,7 @@ from pathlib import Path
 
 from utils.atomic_file import replace_file
 from utils.auth.principal import Principal
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.errors import SettingsError
 
 ISSUER = "api-key"
@@ -109,10 +109,10 @@ def owner_of_key(text: str, keys: Sequence[ApiKey], now: float) -> Principal:
     digest = _digest(text)
     found = [key for key in keys if hmac.compare_digest(key.digest, digest)]
     if not found:
-        raise AuthRefused(Why.UNKNOWN_KEY)
+        raise AuthRefused(RefusalReason.UNKNOWN_KEY)
     key = found[0]
     if key.expires and key.expires <= now:
-        raise AuthRefused(Why.EXPIRED)
+        raise AuthRefused(RefusalReason.EXPIRED)
     return Principal(ISSUER, key.name, frozenset(key.scopes), tenant=key.tenant)
 
 

@@ -13,7 +13,7 @@ from utils.auth.claims import Rules, principal_of
 from utils.auth.discovery import Fetch, fetched_json
 from utils.auth.jwks import Jwks
 from utils.auth.principal import Principal
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.auth.service_tokens import ISSUER, ServiceTokens, key_in, parsed_key
 from utils.auth.settings import AuthMode, AuthSettings
 from utils.auth.signature import check_signature
@@ -82,7 +82,7 @@ class Authenticator:
             with self._reading(ISSUER):
                 return await self._service.verified(token, self._clock())
         if self.settings.mode is not AuthMode.OIDC or not isinstance(issuer, str):
-            raise AuthRefused(Why.ISSUER)
+            raise AuthRefused(RefusalReason.ISSUER)
         return await self._verified(token, issuer)
 
     @property
@@ -107,14 +107,14 @@ class Authenticator:
         try:
             return self._keys.keys()
         except SettingsError:  # the file was damaged while we run
-            raise AuthRefused(Why.KEYS_UNAVAILABLE) from None
+            raise AuthRefused(RefusalReason.KEYS_UNAVAILABLE) from None
 
     async def _verified(self, token: Token, issuer: str) -> Principal:
         provider = self._providers.get(issuer)
         if provider is None:
-            raise AuthRefused(Why.ISSUER)
+            raise AuthRefused(RefusalReason.ISSUER)
         if token.algorithm not in self.settings.algorithm_list:
-            raise AuthRefused(Why.ALGORITHM)
+            raise AuthRefused(RefusalReason.ALGORITHM)
         with self._reading(issuer):
             keys = await provider.keys(token.key_id)
         check_signature(token, keys, self.settings.algorithm_list)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from utils.auth.principal import Principal, PrincipalKind
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.auth.token_form import Token
 
 _LONGEST = 255
@@ -49,12 +49,12 @@ def principal_of(token: Token, rules: Rules, now: float) -> Principal:
     claims = token.claims
     _check_type(token, rules)
     if claims.get("iss") != rules.issuer:
-        raise AuthRefused(Why.ISSUER)
+        raise AuthRefused(RefusalReason.ISSUER)
     _check_times(claims, rules.leeway, now)
     audiences = claims.get("aud")
     if rules.audience not in (audiences if isinstance(audiences, list) else [audiences]):
-        raise AuthRefused(Why.AUDIENCE)
-    subject = plain_text(claims.get("sub"), Why.SUBJECT, rules.longest_subject)
+        raise AuthRefused(RefusalReason.AUDIENCE)
+    subject = plain_text(claims.get("sub"), RefusalReason.SUBJECT, rules.longest_subject)
     actors = _actors(claims, subject)
     program = bool(actors) or subject in (claims.get("client_id"), claims.get("azp"))
     return Principal(
@@ -62,7 +62,7 @@ def principal_of(token: Token, rules: Rules, now: float) -> Principal:
         subject=subject,
         scopes=_scopes(claims),
         kind=PrincipalKind.AGENT if program else PrincipalKind.USER,
-        tenant=plain_text(claims.get(rules.tenant_claim), Why.TENANT) if rules.tenant_claim else "",
+        tenant=plain_text(claims.get(rules.tenant_claim), RefusalReason.TENANT) if rules.tenant_claim else "",
         actors=actors,
     )
 
@@ -71,24 +71,24 @@ def _check_type(token: Token, rules: Rules) -> None:
     wanted = rules.type.lower().removeprefix("application/")
     fits = token.type == wanted if wanted else token.type in _ACCESS_TYPES
     if not fits or _OF_ID_TOKENS & token.claims.keys() or token.claims.get("token_use") == "id":
-        raise AuthRefused(Why.TOKEN_TYPE)
+        raise AuthRefused(RefusalReason.TOKEN_TYPE)
 
 
 def _check_times(claims: Mapping[str, Any], leeway: float, now: float) -> None:
     expires = _seconds(claims.get("exp"))
     if expires + leeway <= now:
-        raise AuthRefused(Why.EXPIRED)
+        raise AuthRefused(RefusalReason.EXPIRED)
     if any(_seconds(claims[name]) > now + leeway for name in ("nbf", "iat") if name in claims):
-        raise AuthRefused(Why.TIME)
+        raise AuthRefused(RefusalReason.TIME)
 
 
 def _seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise AuthRefused(Why.TIME)
+        raise AuthRefused(RefusalReason.TIME)
     return float(value) if value < 2**53 else math.inf
 
 
-def plain_text(value: object, why: Why, longest: int = _LONGEST) -> str:
+def plain_text(value: object, why: RefusalReason, longest: int = _LONGEST) -> str:
     """A claim that is a short string without control characters.
 
     Raises:
@@ -112,9 +112,9 @@ def _actors(claims: Mapping[str, Any], subject: str) -> tuple[str, ...]:
     act = claims.get("act")
     while act is not None:
         if not isinstance(act, Mapping) or len(found) == _ACTORS:
-            raise AuthRefused(Why.ACTOR)
-        found.append(plain_text(act.get("sub"), Why.ACTOR))
+            raise AuthRefused(RefusalReason.ACTOR)
+        found.append(plain_text(act.get("sub"), RefusalReason.ACTOR))
         act = act.get("act")
     if len({*found, subject}) != len(found) + 1:
-        raise AuthRefused(Why.ACTOR)
+        raise AuthRefused(RefusalReason.ACTOR)
     return tuple(found)

@@ -47,7 +47,7 @@ _NOT_ABOUT_THE_USER = frozenset(
 """Errors that do not concern the user: this installation is misconfigured, or the provider fails."""
 
 
-class Lack(StrEnum):
+class NoTokenReason(StrEnum):
     """Why there is no token for an agent."""
 
     REFUSED = "refused"
@@ -65,7 +65,7 @@ class NotExchanged(Exception):
         why: The reason.
     """
 
-    def __init__(self, why: Lack) -> None:
+    def __init__(self, why: NoTokenReason) -> None:
         super().__init__(why.value)
         self.why = why
 
@@ -126,7 +126,7 @@ class TokenExchange:
         self._found: tuple[float, Mapping[str, Any]] | None = None
         self._lock = asyncio.Lock()
 
-    async def exchanged(self, agent: str, token: str, target: ExchangeTarget) -> Exchanged | Lack:
+    async def exchanged(self, agent: str, token: str, target: ExchangeTarget) -> Exchanged | NoTokenReason:
         """The user's token for an agent, or why there is none. Takes at most `SECONDS`; failures are logged.
 
         Args:
@@ -139,7 +139,7 @@ class TokenExchange:
                 return await self._request(token, target)
         except (Unavailable, TimeoutError):
             log.warning("auth.exchange_unavailable", agent=agent, issuer=self.issuer)
-            return Lack.UNAVAILABLE
+            return NoTokenReason.UNAVAILABLE
         except NotExchanged as error:
             log.warning("auth.exchange_refused", agent=agent, issuer=self.issuer)
             return error.why
@@ -172,7 +172,7 @@ class TokenExchange:
             raise (
                 Unavailable
                 if payload.get("error") in _NOT_ABOUT_THE_USER or "error" not in payload
-                else NotExchanged(Lack.REFUSED)
+                else NotExchanged(NoTokenReason.REFUSED)
             )
         return self._parse(payload)
 
@@ -206,7 +206,7 @@ class TokenExchange:
         if str(kind).lower() != "bearer" or payload.get("issued_token_type") not in _ACCEPTED_TYPES:
             raise Unavailable
         if self._is_too_permissive(str(token), payload.get("scope")):
-            raise NotExchanged(Lack.REFUSED)
+            raise NotExchanged(NoTokenReason.REFUSED)
         return Exchanged(str(token), self._clock() + _lifetime(payload.get("expires_in")))
 
     def _is_too_permissive(self, token: str, scope: object) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from utils.auth.exchange import Exchanged, Lack, NotExchanged
+from utils.auth.exchange import Exchanged, NotExchanged, NoTokenReason
 
-Found = Mapping[str, Exchanged | Lack]
+Found = Mapping[str, Exchanged | NoTokenReason]
 """The exchanged token of each agent, or why there is none."""
 
 _BEFORE_END = 5.0
@@ -48,14 +48,14 @@ class HeldTokens:
         Raises:
             NotExchanged: There is none.
         """
-        found = (self.of(task) or {}).get(agent, Lack.GONE)
-        if isinstance(found, Lack):
+        found = (self.of(task) or {}).get(agent, NoTokenReason.GONE)
+        if isinstance(found, NoTokenReason):
             raise NotExchanged(found)
         if found.expires_at - _BEFORE_END <= self._clock():
-            raise NotExchanged(Lack.GONE)
+            raise NotExchanged(NoTokenReason.GONE)
         return found.token
 
 
-def _end(found: Exchanged | Lack, now: float) -> float:
+def _end(found: Exchanged | NoTokenReason, now: float) -> float:
     """When it can be dropped, in seconds since 1970."""
     return found.expires_at if isinstance(found, Exchanged) else now + _LONGEST

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from utils.auth.discovery import FETCH_SECONDS, Fetch, Unavailable, configuration_of, may_be_read
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +62,7 @@ class Jwks:
                     await self._read()
         rotated = self._failed and bool(key_id) and all(key.get("kid") != key_id for key in self._keys)
         if rotated or self._clock() - self._read_at > STALE_SECONDS:
-            raise AuthRefused(Why.KEYS_UNAVAILABLE)
+            raise AuthRefused(RefusalReason.KEYS_UNAVAILABLE)
         return self._keys
 
     def _wants(self, key_id: str) -> bool:

@@ -1,12 +1,12 @@
-"""Why a credential is refused, as a code for the log. The caller only learns that it was refused, or could not be checked."""
+"""Reasons to refuse a credential, as codes for the log. The caller only learns that it was refused or could not be checked."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 
-class Why(StrEnum):
-    """The codes."""
+class RefusalReason(StrEnum):
+    """Why a credential was refused."""
 
     MISSING = "missing"
     MALFORMED = "malformed"
@@ -31,7 +31,7 @@ class Why(StrEnum):
     REVOKED = "revoked"
 
 
-_UNCHECKED = frozenset({Why.KEYS_UNAVAILABLE, Why.STORAGE})
+_UNCHECKED = frozenset({RefusalReason.KEYS_UNAVAILABLE, RefusalReason.STORAGE})
 
 CHECKED_AGAIN_SECONDS = 5
 """Retry-After for a caller whose credential could not be checked: the pause between two requests to a provider."""
@@ -44,7 +44,7 @@ class AuthRefused(Exception):
         why: The code for the log.
     """
 
-    def __init__(self, why: Why) -> None:
+    def __init__(self, why: RefusalReason) -> None:
         super().__init__(why.value)
         self.why = why
 

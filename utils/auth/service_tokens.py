@@ -17,7 +17,7 @@ from typing import Any
 from utils.atomic_file import publish_file
 from utils.auth.claims import Rules, plain_text, principal_of
 from utils.auth.principal import Principal, Right, scope_for
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.auth.signature import check_signature
 from utils.auth.token_form import Token
 from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
@@ -113,21 +113,21 @@ class ServiceTokens:
         caller = principal_of(token, self._rules, now)
         claims = token.claims
         if not caller.actors:
-            raise AuthRefused(Why.ACTOR)
+            raise AuthRefused(RefusalReason.ACTOR)
         await self._use(claims.get("jti"), float(claims["exp"]), now)
         task, consent = (str(claims.get(name) or "") for name in ("task", "consent"))
-        tenant = plain_text(claims["tenant"], Why.TENANT) if claims.get("tenant") else ""
+        tenant = plain_text(claims["tenant"], RefusalReason.TENANT) if claims.get("tenant") else ""
         return replace(caller, tenant=tenant, task=task, consent=consent)
 
     async def _use(self, number: object, expires: float, now: float) -> None:
         if not isinstance(number, str) or not 0 < len(number) <= _LONGEST_ID:
-            raise AuthRefused(Why.REPLAYED)
+            raise AuthRefused(RefusalReason.REPLAYED)
         try:
             first = await self._used.use(number, expires + self._leeway, now)
         except StorageError:
-            raise AuthRefused(Why.STORAGE) from None
+            raise AuthRefused(RefusalReason.STORAGE) from None
         if not first:
-            raise AuthRefused(Why.REPLAYED)
+            raise AuthRefused(RefusalReason.REPLAYED)
 
 
 def key_in(path: Path) -> dict[str, Any]:

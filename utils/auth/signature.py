@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.auth.token_form import Token
 
 LEAST_RSA_BITS = 2_048
@@ -27,10 +27,10 @@ def check_signature(token: Token, keys: Sequence[Jwk], algorithms: Collection[st
     from joserfc.jwk import RSAKey, import_key
 
     if token.algorithm not in algorithms:
-        raise AuthRefused(Why.ALGORITHM)
+        raise AuthRefused(RefusalReason.ALGORITHM)
     key = _chosen(token, keys)
     if not _fits(key, token.algorithm):
-        raise AuthRefused(Why.KEY)
+        raise AuthRefused(RefusalReason.KEY)
     registry = jws.JWSRegistry(algorithms=[token.algorithm], strict_check_header=False)
     registry.max_header_length = len(token.text)
     try:
@@ -38,17 +38,17 @@ def check_signature(token: Token, keys: Sequence[Jwk], algorithms: Collection[st
             warnings.simplefilter("ignore", SecurityWarning)
             public = import_key({**key, "use": "sig"})
             if isinstance(public, RSAKey) and public.public_key.key_size < LEAST_RSA_BITS:
-                raise AuthRefused(Why.KEY)
+                raise AuthRefused(RefusalReason.KEY)
             jws.deserialize_compact(token.text, public, algorithms=[token.algorithm], registry=registry)
     except (JoseError, ValueError, TypeError):
-        raise AuthRefused(Why.SIGNATURE) from None
+        raise AuthRefused(RefusalReason.SIGNATURE) from None
 
 
 def _chosen(token: Token, keys: Sequence[Jwk]) -> Jwk:
     """The key that the token names; if it names none, the only key there is."""
     found = [key for key in keys if key.get("kid") == token.key_id] if token.key_id else list(keys)
     if len(found) != 1:
-        raise AuthRefused(Why.UNKNOWN_KEY)
+        raise AuthRefused(RefusalReason.UNKNOWN_KEY)
     return found[0]
 
 

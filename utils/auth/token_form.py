@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 
 LARGEST_TOKEN = 8_192
 """Characters; larger ones do not fit into the headers that servers take."""
@@ -49,16 +49,16 @@ def bearer_of(headers: Sequence[str]) -> str:
         AuthRefused: There is none, there are several, or it is of another scheme.
     """
     if not headers:
-        raise AuthRefused(Why.MISSING)
+        raise AuthRefused(RefusalReason.MISSING)
     if len(headers) > 1:
-        raise AuthRefused(Why.MALFORMED)
+        raise AuthRefused(RefusalReason.MALFORMED)
     scheme, _, token = headers[0].partition(" ")
     if scheme.lower() != "bearer" or not token:
-        raise AuthRefused(Why.MISSING)
+        raise AuthRefused(RefusalReason.MISSING)
     if len(token) > LARGEST_TOKEN:
-        raise AuthRefused(Why.TOO_LARGE)
+        raise AuthRefused(RefusalReason.TOO_LARGE)
     if not token.isascii() or any(one.isspace() or one == "," for one in token):
-        raise AuthRefused(Why.MALFORMED)
+        raise AuthRefused(RefusalReason.MALFORMED)
     return token
 
 
@@ -70,15 +70,15 @@ def parse_token(text: str) -> Token:
     """
     segments = text.split(".")
     if len(segments) != _SEGMENTS or not all(map(_SEGMENT.fullmatch, segments)):
-        raise AuthRefused(Why.MALFORMED)
+        raise AuthRefused(RefusalReason.MALFORMED)
     header, claims = _object(segments[0]), _object(segments[1])
     if _DANGEROUS & header.keys():
-        raise AuthRefused(Why.HEADER)
+        raise AuthRefused(RefusalReason.HEADER)
     algorithm, key_id, kind = (header.get(name, "") for name in ("alg", "kid", "typ"))
     if not all(isinstance(value, str) for value in (algorithm, key_id, kind)):
-        raise AuthRefused(Why.HEADER)
+        raise AuthRefused(RefusalReason.HEADER)
     if "kid" in header and not _KEY_ID.fullmatch(key_id):
-        raise AuthRefused(Why.UNKNOWN_KEY)
+        raise AuthRefused(RefusalReason.UNKNOWN_KEY)
     return Token(text, algorithm, key_id, kind.lower().removeprefix("application/"), claims)
 
 
@@ -87,9 +87,9 @@ def _object(segment: str) -> Mapping[str, Any]:
         decoded = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
         value = json.loads(decoded.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     except (binascii.Error, ValueError, RecursionError):
-        raise AuthRefused(Why.MALFORMED) from None
+        raise AuthRefused(RefusalReason.MALFORMED) from None
     if not isinstance(value, dict) or _levels(value) > _MOST_LEVELS:
-        raise AuthRefused(Why.MALFORMED)
+        raise AuthRefused(RefusalReason.MALFORMED)
     return value
 
 

@@ -44,7 +44,7 @@ from utils.events import ContextCompacted, Usage
 from utils.llm.classify import classify
 from utils.llm.reply.finish import TurnFiltered
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate
-from utils.messages.told import shortened
+from utils.messages.notes import with_short_task_note
 from utils.messages.transcript import active_index, stand_in
 from utils.observability import catalogue
 from utils.observability.metrics import count
@@ -302,7 +302,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         policy = policy or self._policy_for(request)
         most_characters = int(policy.input_budget * _NOTES_SHARE)
         unprepared = Request(
-            [shortened(message, most_characters) for message in request.messages],
+            [with_short_task_note(message, most_characters) for message in request.messages],
             with_known(request.system_message, getattr(request.runtime.context, "known", "")),
             await self._tool_tokens.of(tools),
             pinned=pinned_of(state),

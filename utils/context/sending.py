@@ -15,7 +15,7 @@ from utils.context.tools import TOOL_NAMES
 from utils.context.withdrawn_tools import withdrawn_tools
 from utils.llm.offline import MODEL_NAME
 from utils.messages.counter import with_count
-from utils.messages.told import as_sent
+from utils.messages.notes import as_sent
 from utils.messages.transcript import tool_names
 from utils.settings import ModelProvider
 

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.messages.marks import COUNTED_TOKENS, USAGE_COUNTED
 from utils.messages.media.charges import UNKNOWN, MediaCharges
+from utils.messages.notes import notes_of
 from utils.messages.tokens import (
     DEFAULT_ENCODING,
     TOKENS_PER_REPLY,
@@ -23,7 +24,6 @@ from utils.messages.tokens import (
     count_text_tokens,
     count_tools_tokens,
 )
-from utils.messages.told import told_with
 from utils.model_providers import PROVIDER_TRAITS
 
 UNKNOWN_RATIO = 1.35
@@ -174,7 +174,7 @@ def _key(message: BaseMessage) -> object:
     calls = 0
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
         calls = hash((repr(message.tool_calls), repr(message.invalid_tool_calls)))
-    return message.id, message.type, message.name, body, calls, hash(told_with(message))
+    return message.id, message.type, message.name, body, calls, hash(notes_of(message))
 
 
 def _blocks_hash(blocks: Sequence[object]) -> int:
@@ -182,7 +182,7 @@ def _blocks_hash(blocks: Sequence[object]) -> int:
 
 
 def _block_key(block: object) -> object:
-    """What tells blocks apart, without a copy of the content: a file stands in one as megabytes of base64."""
+    """A key that distinguishes blocks without a copy of the content: a file in one may be megabytes of base64."""
     if isinstance(block, dict):
         return dict, tuple((name, _block_key(value)) for name, value in block.items())
     if isinstance(block, list):

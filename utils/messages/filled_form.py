@@ -1,6 +1,6 @@
 """Whether data fills the form of a question. Pure.
 
-A form is a JSON schema, which may come from an agent of somebody else: what is checked is what a person can mend in a field (that it is there, its type,
+A form is a JSON schema, which may come from a third-party agent: what is checked is what a person can mend in a field (that it is there, its type,
 its choices and limits), without its patterns and references, which could take any time or reach anywhere. What a schema says otherwise is taken.
 """
 
@@ -36,12 +36,12 @@ def has_fields(form: Mapping[str, Any]) -> bool:
 
 
 def complaint_about_answer(form: Mapping[str, Any], data: Mapping[str, Any], *, whole: bool = True) -> str:
-    """Why data does not fill a form, with the name of the field; empty where it does, or where the form has no fields.
+    """Why data does not fill a form, with the name of the field; empty if it does, or if the form has no fields.
 
     Args:
         form: The JSON schema of the answer.
         data: The values of its fields.
-        whole: Whether every required field must be there; what is missing may stand in words beside the data.
+        whole: Whether every required field must be present; otherwise a missing one may be in the text beside the data.
     """
     return next(_of_object("", form, data, whole=whole), "")
 

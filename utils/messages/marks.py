@@ -35,7 +35,7 @@ class Mark(Generic[Value]):
     Attributes:
         key: Its key; stored conversations have it, so that it does not change.
         place: Where it stands.
-        read: Its value from what is stored; `None` where that is of no use.
+        read: Its value from what is stored; `None` if that is not usable.
         stored: What is stored of a value.
     """
 
@@ -187,7 +187,7 @@ OWN_WORDS = _besides("own_words")
 """How many characters of it are the user's words; a text, since clients that join neighbouring messages fail on numbers."""
 
 STAND_IN = _flag("stand_in")
-"""It stands in the place of a message that was left out."""
+"""It replaces a message that was left out."""
 
 # On answers of a model
 
@@ -195,7 +195,7 @@ PARTIAL = Mark("partial", Place.ANSWER, _partial, asdict)
 """Why the answer is only a part."""
 
 ORIGIN = Mark("origin", Place.ANSWER, _text, str)
-"""The agent whose words it is, where that is another one."""
+"""The agent that wrote it, if that is another one."""
 
 COST = Mark("cost_usd", Place.ANSWER, _number, float)
 """What it cost, in US dollars."""

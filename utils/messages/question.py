@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the user is asked before a run goes on.
+    """What the user is asked before a run continues.
 
     Attributes:
         text: The question, in words.
@@ -24,7 +24,7 @@ class Question:
         form: JSON schema of the answer, for clients that show forms.
         auth: Whether the user has to sign in somewhere first.
         parts: Other data that a remote agent asked with, each as JSON in the protocol's form.
-        id: Id of the remote agent's message that asks; empty where nobody else asks.
+        id: Id of the remote agent's message that asks; empty if no remote agent asks.
         seen: Marks of what the remote task had said when it asked.
     """
 
@@ -66,7 +66,7 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """Digest of what it asks to approve; empty where it asks for something else."""
+        """Digest of what it asks to approve; empty if it asks for something else."""
         return "" if self.form is None else digest_in_form(self.form)
 
 
@@ -79,7 +79,7 @@ def approval_question(
         parts: The paragraphs of the question.
         title: Of the form.
         digest: Binds the answer to what is shown.
-        nothing: What is said where it is too long to be asked, as in "Nothing was sent".
+        nothing: The sentence if it is too long to be asked, as in "Nothing was sent".
         origin: Who asks.
 
     Raises:

@@ -2,7 +2,7 @@
 
 After `repair` there is at most one system message, at the front. The first other message is the user's; the last is the
 user's or a tool result. Every tool call has exactly one result, directly after it, in the order of the calls. Call ids are
-unique, and no message is empty. Names are legal, and pictures stand in user messages. Nothing else is changed. Idempotent and pure.
+unique, and no message is empty. Names are legal, and pictures are in user messages. Nothing else is changed. Idempotent and pure.
 """
 
 from __future__ import annotations

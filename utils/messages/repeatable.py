@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 READ_ONLY = "read_only"
-"""Key of a tool's `metadata`: true where it changes nothing."""
+"""Key of a tool's `metadata`: true if it changes nothing."""
 
 REPEATABLE = "repeatable"
 """Key of a tool's `metadata`: true where the tool itself sees to it that a repeated call has no second effect.
@@ -16,7 +16,7 @@ Where a new call would have one, as where the tool remembers its calls, it marks
 """
 
 CHANGES = "changes"
-"""Key of a tool's `metadata`: true where it makes a change that the user was asked about."""
+"""Key of a tool's `metadata`: true if it makes a change that the user was asked about."""
 
 
 def may_have_changed(metadata: Mapping[str, Any] | None) -> bool:

@@ -1,4 +1,4 @@
-"""Recognises a question for something that should not be told, such as a password. Pure.
+"""Recognises a question for something that should not be disclosed, such as a password. Pure.
 
 It decides about a warning alone: a question that it does not recognise is asked without one.
 """

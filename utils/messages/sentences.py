@@ -69,22 +69,22 @@ def sentences(text: str) -> list[str]:
 
 
 def questions(text: str) -> list[str]:
-    """The several things that a text asks, in its own words and order, each after what is told before it; none where it asks one.
+    """The separate requests of a text, in order and in its own words, each after its introduction; none if there is only one.
 
     What is too short to be understood alone ("Which lines?") is no thing of its own.
     """
     found: list[str] = []
-    told: list[str] = []
+    pending: list[str] = []
     parts = (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence))
     for part in (_THEN.sub("", part) for part in parts):
-        if len(told) == 1 and _ALSO.match(part) and not told[0].endswith("!"):
-            found.append(told.pop())
-        told.append(part)
+        if len(pending) == 1 and _ALSO.match(part) and not pending[0].endswith("!"):
+            found.append(pending.pop())
+        pending.append(part)
         long_enough = len(part.split()) >= _FEWEST_OF_A_QUESTION + (not part.endswith("?"))
         asks = _ASKS.search(part) or (found and _ALSO.match(part))
         if not part.endswith(":") and (orders(part) or (asks and long_enough)):
-            found.append(" ".join(told))
-            told = []
+            found.append(" ".join(pending))
+            pending = []
     return found[:_MOST] if len(found) > 1 else []
 
 

@@ -19,5 +19,5 @@ def labelled(message: ToolMessage, metadata: Mapping[str, Any] | None) -> ToolMe
 
 
 def is_of_mcp_server(message: ToolMessage) -> bool:
-    """Whether the result came from an MCP server: its text is nobody's we know, and may be private."""
+    """Whether the result came from an MCP server: its text is of unknown origin and may be private."""
     return MCP_SERVER.of(message) is not None

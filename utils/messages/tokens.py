@@ -19,7 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.messages.media.blocks import media_of
 from utils.messages.media.charges import UNKNOWN, MediaCharges
-from utils.messages.told import told_with
+from utils.messages.notes import notes_of
 
 if TYPE_CHECKING:
     import tiktoken
@@ -66,7 +66,7 @@ def count_message_tokens(
     if message.name and not isinstance(message, ToolMessage):  # a result's name is not sent
         total += TOKENS_PER_NAME + count_text_tokens(message.name, encoding)
     total += _content_tokens(message.content, encoding, charges) + count_text_tokens(
-        told_with(message), encoding
+        notes_of(message), encoding
     )
     if isinstance(message, ToolMessage):
         total += TOKENS_PER_RESULT_ID

@@ -28,8 +28,8 @@ def mended(text: str, meant: Callable[[str], str | None]) -> str:
     """A text with some of its words replaced.
 
     Args:
-        text: What somebody typed.
-        meant: The word that a lower-case word was meant to be; `None` where it is right or nothing is near.
+        text: The typed text.
+        meant: The word that a lower-case word was meant to be; `None` if it is right or no word is near.
     """
     return _WORD.sub(lambda match: meant(match[0].lower()) or match[0], text)
 
@@ -48,7 +48,7 @@ def mended_by(text: str, texts: Iterable[str]) -> str:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is one typing error from `word`: the first, where others are longer or shorter forms of it.
 
-    `None` where none is, or where it cannot be told which was meant: "loging" may be "login" or "logging". All are in lower case.
+    `None` if there is none, or if it is ambiguous: "loging" may be "login" or "logging". All are in lower case.
     """
     near = [each for each in known if _may_be(word, each) and _one_error(word, each)]
     begins = min(near, key=len)[:-1] if near else ""
@@ -56,7 +56,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _may_be(word: str, other: str) -> bool:
-    """Whether one error can be all that two words differ by, told by what costs little."""
+    """A cheap check of whether two words can differ by one error only."""
     longer = len(other) - len(word)
     return word[:1] == other[:1] and word != other and -1 <= longer <= 1 and len(other) > SHORTEST
 

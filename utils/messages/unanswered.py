@@ -1,4 +1,4 @@
-"""How a tool call is told that was sent and not answered. Pure."""
+"""The result that reports a tool call that was sent and not answered. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def unanswered(error: PlatformError, metadata: Mapping[str, Any] | None) -> Plat
     """The error of a call that may have been carried out: what may have an effect is not called safe to repeat.
 
     Args:
-        error: What happened, as it is told where the call may be repeated. Its message is one sentence, or its first says it.
+        error: What happened, as it is reported if the call may be repeated. Its message is one sentence, or its first says it.
         metadata: Marks of the tool.
     """
     marks, said = metadata or {}, error.message.split(". ")[0].rstrip(".")

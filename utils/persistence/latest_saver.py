@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from utils.encryption.codec import Codec
     from utils.persistence.database import Database
-    from utils.persistence.stored_messages import Shelf
+    from utils.persistence.stored_messages import StoredMessages
 
 KEPT = 1
 """Checkpoints kept of each conversation. Each names all its messages, and a turn goes on from the latest; it is stored in the
@@ -90,11 +90,11 @@ class LatestSaver(AsyncSqliteSaver):
         key = (thread_id, namespace, checkpoint["id"], where.get("checkpoint_id"))
 
         def put(db: sqlite3.Connection) -> None:
-            shelf = message_rows.shelf_of(db, thread_id, self._codec)
-            stored = self._serde(thread_id, shelf).dumps_typed(checkpoint)
+            messages = message_rows.messages_of(db, thread_id, self._codec)
+            stored = self._serde(thread_id, messages).dumps_typed(checkpoint)
             _put(db, (*key, *stored, described.encode("utf-8", "ignore")))
-            message_rows.store(db, thread_id, shelf, self._codec)
-            message_rows.sweep(db, thread_id, shelf)
+            message_rows.store(db, thread_id, messages, self._codec)
+            message_rows.sweep(db, thread_id, messages)
 
         with _storage_errors():
             await self._database.write(put)
@@ -114,15 +114,15 @@ class LatestSaver(AsyncSqliteSaver):
         again = "REPLACE" if all(channel in WRITES_IDX_MAP for channel, _ in writes) else "IGNORE"
 
         def put(db: sqlite3.Connection) -> None:
-            shelf = message_rows.shelf_of(db, key[0], self._codec) if any_messages else None
-            serde = self._serde(key[0], shelf)
+            messages = message_rows.messages_of(db, key[0], self._codec) if any_messages else None
+            serde = self._serde(key[0], messages)
             rows = [
                 (*key, WRITES_IDX_MAP.get(channel, number), channel, *serde.dumps_typed(value))
                 for number, (channel, value) in enumerate(writes)
             ]
             db.executemany(_PUT_WRITES.format(again=again), rows)
-            if shelf is not None:
-                message_rows.store(db, key[0], shelf, self._codec)
+            if messages is not None:
+                message_rows.store(db, key[0], messages, self._codec)
 
         with _storage_errors():
             await self._database.write(put)
@@ -172,8 +172,8 @@ class LatestSaver(AsyncSqliteSaver):
         with _storage_errors():
             await self._database.write(delete)
 
-    def _serde(self, thread_id: str, shelf: Shelf | None) -> Any:
-        return serializer_of(self.serde, thread_id, shelf)
+    def _serde(self, thread_id: str, messages: StoredMessages | None) -> Any:
+        return serializer_of(self.serde, thread_id, messages)
 
     @contextmanager
     def _reader(self, db: sqlite3.Connection, thread_id: str) -> Iterator[SqliteSaver]:
@@ -186,8 +186,8 @@ class LatestSaver(AsyncSqliteSaver):
             self._reading.is_setup = True
         db.execute("BEGIN")
         try:
-            shelf = message_rows.shelf_of(db, thread_id, self._codec)
-            self._reading.serde = self._serde(thread_id, shelf)
+            messages = message_rows.messages_of(db, thread_id, self._codec)
+            self._reading.serde = self._serde(thread_id, messages)
             yield self._reading
         finally:
             if db.in_transaction:  # some failures of SQLite end it

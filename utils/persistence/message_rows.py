@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from utils.persistence.encrypted import places
-from utils.persistence.stored_messages import SALT, Shelf, names
+from utils.persistence.stored_messages import SALT, StoredMessages, names
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
@@ -29,7 +29,7 @@ _KINDS = (
 )
 
 
-def shelf_of(db: sqlite3.Connection, thread_id: str, codec: Codec) -> Shelf:
+def messages_of(db: sqlite3.Connection, thread_id: str, codec: Codec) -> StoredMessages:
     """The stored messages of a conversation. It is of use within the transaction alone.
 
     Raises:
@@ -41,19 +41,19 @@ def shelf_of(db: sqlite3.Connection, thread_id: str, codec: Codec) -> Shelf:
         return None if row is None else codec.decrypt(row[0], places.message(thread_id, digest))
 
     stored = {digest for (digest,) in db.execute(_STORED, (thread_id, SALT))}
-    return Shelf(body(SALT), stored, body)
+    return StoredMessages(body(SALT), stored, body)
 
 
-def store(db: sqlite3.Connection, thread_id: str, shelf: Shelf, codec: Codec) -> None:
-    """Store the new messages of a shelf."""
-    for digest, body in shelf.rows().items():
+def store(db: sqlite3.Connection, thread_id: str, messages: StoredMessages, codec: Codec) -> None:
+    """Store the new messages."""
+    for digest, body in messages.rows().items():
         db.execute(_PUT, (thread_id, digest, codec.encrypt(body, places.message(thread_id, digest))))
 
 
-def sweep(db: sqlite3.Connection, thread_id: str, shelf: Shelf) -> None:
+def sweep(db: sqlite3.Connection, thread_id: str, messages: StoredMessages) -> None:
     """Delete the messages that no checkpoint of the conversation references, nor a step without a checkpoint yet."""
     named: set[str] = set()
     for (kind,) in db.execute(_KINDS, (thread_id, thread_id)):
         named |= names(kind or "")
-    unnamed = {*shelf.stored, *shelf.new} - named
+    unnamed = {*messages.stored, *messages.new} - named
     db.executemany(_DELETE, [(thread_id, digest) for digest in unnamed])

@@ -55,7 +55,7 @@ def has_messages(value: Any, deep: int = DEEPEST + 1) -> bool:
     return any(has_messages(each, deep - 1) for each in inner)
 
 
-class Shelf:
+class StoredMessages:
     """The stored messages of one conversation, for one operation on its checkpoints.
 
     Args:
@@ -110,25 +110,24 @@ class Shelf:
 
 
 class MessageSerializer(SerializerProtocol):
-    """Moves the messages of a value to a shelf, and restores them.
+    """Serialises a value with references in place of its messages, and restores them.
 
     Args:
         inner: Serialises messages, and the rest of a value.
-        shelf: The messages.
+        messages: Stores the messages.
     """
 
-    def __init__(self, inner: SerializerProtocol, shelf: Shelf) -> None:
+    def __init__(self, inner: SerializerProtocol, messages: StoredMessages) -> None:
         self._inner = inner
-        self._shelf = shelf
+        self._stored = messages
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """The type and the bytes of a value; its messages are put on the shelf."""
-        leaving = _Leaving(self._message)
-        left = leaving.value(obj, DEEPEST)
-        kind, stored = self._inner.dumps_typed(left)
-        if not leaving.digests:
+        """The type and the bytes of a value; its messages are stored separately."""
+        references = _ReferenceWriter(self._message)
+        kind, stored = self._inner.dumps_typed(references.value(obj, DEEPEST))
+        if not references.digests:
             return kind, stored
-        return f"{KIND}{leaving.mark.hex()}.{''.join(leaving.digests)}.{kind}", stored
+        return f"{KIND}{references.mark.hex()}.{''.join(references.digests)}.{kind}", stored
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """The value, with its messages."""
@@ -137,14 +136,14 @@ class MessageSerializer(SerializerProtocol):
             return self._inner.loads_typed(data)
         _, mark, _, inner = kind.split(".", 3)
         value = self._inner.loads_typed((inner, stored))
-        return _Coming(bytes.fromhex(mark), _digests(kind), self._read).value(value, DEEPEST)
+        return _ReferenceReader(bytes.fromhex(mark), _digests(kind), self._read).value(value, DEEPEST)
 
     def _message(self, message: BaseMessage) -> str | None:
         kind, body = self._inner.dumps_typed(message)
-        return self._shelf.put(body) if kind == _MESSAGE else None
+        return self._stored.put(body) if kind == _MESSAGE else None
 
     def _read(self, digest: str) -> Any:
-        return self._inner.loads_typed((_MESSAGE, self._shelf.get(digest)))
+        return self._inner.loads_typed((_MESSAGE, self._stored.get(digest)))
 
 
 _MESSAGE = "msgpack"
@@ -156,7 +155,7 @@ def _digests(kind: str) -> list[str]:
     return [letters[at : at + _DIGEST_LETTERS] for at in range(0, len(letters), _DIGEST_LETTERS)]
 
 
-class _Leaving:
+class _ReferenceWriter:
     """Replaces messages by references.
 
     A reference consists of `mark`, the number of the first digest, and the number of consecutive messages in a list. The mark is
@@ -215,7 +214,7 @@ class _Leaving:
         return self.mark + first.to_bytes(_NUMBER_BYTES) + count.to_bytes(_NUMBER_BYTES)
 
 
-class _Coming:
+class _ReferenceReader:
     """Replaces references by messages, in place: the value must not be used elsewhere."""
 
     def __init__(self, mark: bytes, digests: list[str], read: Callable[[str], Any]) -> None:

@@ -20,11 +20,11 @@ from utils.testing.strict.brains import Brain, EchoBrain, RoutingBrain, Scripted
 from utils.testing.strict.conversation import (
     Api,
     Call,
+    ChatMessage,
     ChatRequest,
     DeclaredTool,
     Rejection,
     Reply,
-    Said,
     Wire,
 )
 from utils.testing.strict.faults import Fault, FaultKind
@@ -36,6 +36,7 @@ __all__ = [
     "Brain",
     "BrainError",
     "Call",
+    "ChatMessage",
     "ChatRequest",
     "DeclaredTool",
     "EchoBrain",
@@ -45,7 +46,6 @@ __all__ = [
     "Rejection",
     "Reply",
     "RoutingBrain",
-    "Said",
     "ScriptExhaustedError",
     "ScriptedBrain",
     "StrictProvider",

@@ -35,7 +35,7 @@ class SignIn:
         call: Key of the tool call.
         thread_id: The conversation.
         asked: How many questions it has put to the user.
-        code: The sign-in that is under way; `None` where none is.
+        code: The sign-in that is under way; `None` if there is none.
     """
 
     call: str
@@ -45,12 +45,12 @@ class SignIn:
 
 
 def owner_key(tenant: str, person: str) -> str:
-    """What a user's authorisation is stored under; tells nobody who it is."""
+    """The key under which a user's authorisation is stored; it does not reveal the user."""
     return hashlib.sha256(json.dumps([tenant, person]).encode()).hexdigest()
 
 
 class Unreadable(Exception):
-    """It was encrypted with a key that is not there any more, or belongs to somebody else."""
+    """It was encrypted with a key that no longer exists, or belongs to another user."""
 
 
 class Cipher:

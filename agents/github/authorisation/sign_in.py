@@ -63,7 +63,7 @@ class Asker:
     """For whom a change is made, and by which call.
 
     Attributes:
-        owner: Key of the user's authorisation; empty where nobody is known.
+        owner: Key of the user's authorisation; empty for an unknown user.
         call: Key of the tool call.
         thread_id: The conversation.
     """
@@ -88,7 +88,7 @@ class SignIns:
         self._flow = DeviceFlow(f"{base}/login/device/code", f"{base}/login/oauth/access_token", client)
 
     async def granted(self, asker: Asker, ask: Ask) -> Grant:
-        """The user's authorisation; asks for it where there is none.
+        """The user's authorisation; asks for it if there is none.
 
         Raises:
             UpstreamRefused: The user or GitHub refuses it.
@@ -126,7 +126,7 @@ class SignIns:
             ask(question_of(code, why).value())
 
     async def _begun(self, asker: Asker) -> SignIn:
-        """The sign-in of the call. Without the number of its questions no answer could be told from another."""
+        """The sign-in of the call. The number of its questions distinguishes their answers."""
         try:
             found = await self.grants.sign_in(asker.call)
         except Unreadable as error:
@@ -134,7 +134,7 @@ class SignIns:
         return found or SignIn(asker.call, asker.thread_id)
 
     async def _stored(self, owner: str) -> Grant | None:
-        """The stored authorisation, renewed where it is about to end; one that cannot be read or renewed is deleted."""
+        """The stored authorisation, renewed if it is about to expire; one that cannot be read or renewed is deleted."""
         try:
             grant = await self.grants.grant(owner)
             if grant is None or not grant.tokens.old(time.time()):

@@ -39,13 +39,13 @@ class EncryptedJournal(Wrapped[Book]):
         """Whether the same change was sent before with an unknown outcome."""
         return await self._inner.unknown_with(digest)
 
-    async def untold(self, thread_id: str) -> list[Entry]:
+    async def unreported(self, thread_id: str) -> list[Entry]:
         """The changes of a conversation with an unknown outcome that was not reported yet."""
-        return [self._plain(entry) for entry in await self._inner.untold(thread_id)]
+        return [self._plain(entry) for entry in await self._inner.unreported(thread_id)]
 
-    async def tell(self, key: str) -> None:
-        """Record that the user was told."""
-        await self._inner.tell(key)
+    async def mark_reported(self, key: str) -> None:
+        """Record that a change was reported to the user."""
+        await self._inner.mark_reported(key)
 
     def _plain(self, entry: Entry) -> Entry:
         what = self._codec.decrypt_text(entry.what, _of(entry))

@@ -146,7 +146,7 @@ class Journal:
         await self.open()
         return await self._database.read(read)
 
-    async def untold(self, thread_id: str) -> list[Entry]:
+    async def unreported(self, thread_id: str) -> list[Entry]:
         """The changes of a conversation with an unknown outcome that was not reported yet, oldest first."""
         where = "thread_id = ? AND state = ? AND told = 0 ORDER BY asked_at"
         sql = f"SELECT {_COLUMNS} FROM changes WHERE {where}"  # noqa: S608 - our own words
@@ -157,8 +157,8 @@ class Journal:
         await self.open()
         return await self._database.read(read)
 
-    async def tell(self, key: str) -> None:
-        """Record that the user was told."""
+    async def mark_reported(self, key: str) -> None:
+        """Record that a change was reported to the user."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE changes SET told = 1 WHERE key = ?", (key,))

@@ -25,8 +25,10 @@ _LOST = """
 UPDATE changes SET state = %s, changed = now() WHERE state = %s AND changed <= now() - make_interval(secs => %s)
 """
 _UNKNOWN_WITH = "SELECT 1 FROM changes WHERE digest = %s AND state = %s LIMIT 1"
-_UNTOLD = f"SELECT {_COLUMNS} FROM changes WHERE thread_id = %s AND state = %s AND NOT told ORDER BY number"  # noqa: S608 - as above
-_TELL = "UPDATE changes SET told = true WHERE key = %s"
+_UNREPORTED = (
+    f"SELECT {_COLUMNS} FROM changes WHERE thread_id = %s AND state = %s AND NOT told ORDER BY number"  # noqa: S608 - as above
+)
+_MARK_REPORTED = "UPDATE changes SET told = true WHERE key = %s"
 _DELETE = "DELETE FROM changes WHERE thread_id = %s AND state NOT IN (%s, %s)"
 _BARE = (
     "UPDATE changes SET thread_id = '', task_id = '', what = '', link = '', told = true WHERE thread_id = %s"
@@ -88,18 +90,20 @@ class PostgresJournal:
         await self._lose()
         return await self._pool.one(_UNKNOWN_WITH, (digest, UNKNOWN)) is not None
 
-    async def untold(self, thread_id: str) -> list[Entry]:
+    async def unreported(self, thread_id: str) -> list[Entry]:
         """The changes of a conversation with an unknown outcome that was not reported yet, oldest first."""
         await self._lose()
 
         async def read(db: Connection) -> list[Entry]:
-            return [_entry(row) for row in await (await db.execute(_UNTOLD, (thread_id, UNKNOWN))).fetchall()]
+            return [
+                _entry(row) for row in await (await db.execute(_UNREPORTED, (thread_id, UNKNOWN))).fetchall()
+            ]
 
         return await self._pool.run(read)
 
-    async def tell(self, key: str) -> None:
-        """Record that the user was told."""
-        await self._pool.execute(_TELL, (key,))
+    async def mark_reported(self, key: str) -> None:
+        """Record that a change was reported to the user."""
+        await self._pool.execute(_MARK_REPORTED, (key,))
 
     async def _lose(self) -> None:
         await self._pool.execute(_LOST, (UNKNOWN, INTENDED, SENDING_SECONDS))

@@ -60,7 +60,7 @@ class Poster:
             what: A noun phrase for the change, for errors.
             body: Its JSON; sent without a body when empty.
             linked: Whether GitHub returns the address of what is created.
-            token: Token of the user in whose name it is sent; the shared one where it is empty.
+            token: Token of the user in whose name it is sent; if it is empty, the shared one.
 
         Returns:
             The address of what was created, or an empty string.

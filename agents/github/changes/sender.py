@@ -41,7 +41,7 @@ _MAYBE_MADE = frozenset({journal.INTENDED, journal.UNKNOWN, journal.DONE})
 
 
 def _nobody_asks() -> None:
-    """Default of `begins`: nobody keeps account."""
+    """Default of `begins`: does nothing."""
 
 
 class Book(Protocol):
@@ -68,11 +68,11 @@ class Book(Protocol):
     async def unknown_with(self, digest: str) -> bool:
         """Whether the same change was sent before with an unknown outcome."""
 
-    async def untold(self, thread_id: str) -> list[Entry]:
+    async def unreported(self, thread_id: str) -> list[Entry]:
         """The changes of a conversation with an unknown outcome that was not reported yet."""
 
-    async def tell(self, key: str) -> None:
-        """Record that the user was told."""
+    async def mark_reported(self, key: str) -> None:
+        """Record that a change was reported to the user."""
 
 
 class Sender:
@@ -104,8 +104,8 @@ class Sender:
             change: What would be sent.
             cause: The tool call, its conversation and its task.
             ask: Asks the user.
-            owner: Key of the user's authorisation; empty where nobody is known.
-            begins: Is told that the change is made, or may have been made before.
+            owner: Key of the user's authorisation; empty for an unknown user.
+            begins: Called when the change is about to be made, or may have been made before.
 
         Raises:
             UpstreamRefused: There is no token, the change cannot be shown, or GitHub refused it.
@@ -161,7 +161,7 @@ class Sender:
         return report(replace(entry, state=state, link=link))
 
     async def _settle(self, entry: Entry, state: str, link: str) -> None:
-        """Record the outcome. Where that fails the change stays intended, which is told as unknown later, and this run tells what it knows."""
+        """Record the outcome. If that fails, the change stays intended and is later reported as unknown; this run reports what it knows."""
         try:
             await self.journal.settle(entry.key, state, link)
         except StorageError as error:

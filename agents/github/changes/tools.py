@@ -13,7 +13,7 @@ from agents.github.authorisation.grant import owner_key
 from agents.github.changes.change import Change
 from agents.github.changes.journal import Entry
 from agents.github.client import path_of
-from agents.github.tools.arguments import TOLD, RepositoryArguments
+from agents.github.tools.arguments import SHARED_ARGUMENTS, RepositoryArguments
 from utils.a2a_common.tasks.begun_effects import note_effect
 from utils.auth.service_tokens import person_of
 from utils.messages import repeatable
@@ -116,7 +116,7 @@ class ChangeSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            explained=TOLD,
+            explained=SHARED_ARGUMENTS,
             metadata={
                 "examples": list(self.examples),
                 repeatable.CHANGES: True,
@@ -128,7 +128,7 @@ class ChangeSpec(Generic[A]):
 def entry_of(runtime: Any, change: Change) -> Entry:
     """The journal entry of a tool call; its key is made of the task, the model's answer and the call.
 
-    The key of the conversation is no part of it: that changes where the conversation is given to somebody else.
+    It does not contain the key of the conversation, which changes when the conversation gets another owner.
     """
     configured, call_id = runtime.config.get("configurable", {}), str(runtime.tool_call_id)
     thread, task = str(configured.get("thread_id", "")), str(configured.get("task_id", ""))
@@ -141,7 +141,7 @@ def entry_of(runtime: Any, change: Change) -> Entry:
 
 
 def asker_of(runtime: Any) -> str:
-    """Key of the authorisation of the user for whom a tool runs; empty where nobody is known."""
+    """Key of the authorisation of the user for whom a tool runs; empty for an unknown user."""
     from utils.a2a_common.protocol.request import AgentRequest
 
     if not isinstance(runtime.context, AgentRequest) or not runtime.context.caller.name:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agents.github.gh.allowed import ALLOWED, parse
-from agents.github.tools.arguments import TOLD, RepositoryArguments
+from agents.github.tools.arguments import SHARED_ARGUMENTS, RepositoryArguments
 from agents.github.tools.joblog import JobLog
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Record
@@ -47,7 +47,7 @@ def gh_tool(gh: Gh) -> BaseTool:
         name="gh",
         description=f"Run a read-only command of the gh program for one repository. Allowed: {commands}.",
         args_schema=RunGh,
-        explained=TOLD,
+        explained=SHARED_ARGUMENTS,
         metadata={READ_ONLY: True},
     )
 

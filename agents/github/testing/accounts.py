@@ -22,7 +22,7 @@ class Accounts:
 
     Attributes:
         interval: Seconds between two looks that the server asks for.
-        expires_in: Seconds that a token lasts; 0 for ever.
+        expires_in: Seconds that a token lasts; 0 for no limit.
         codes: The device codes by the user's code.
         entered: Who has entered a user's code; an empty name for who refused.
         tokens: Whose each token is.
@@ -85,12 +85,12 @@ class Accounts:
     def _granted(self, login: str) -> Response:
         token = f"gho_{secrets.token_hex(18)}"
         self.tokens[token] = login
-        told: dict[str, Any] = {"access_token": token, "token_type": "bearer", "scope": "repo"}
+        answer: dict[str, Any] = {"access_token": token, "token_type": "bearer", "scope": "repo"}
         if self.expires_in:
             renewal = f"ghr_{secrets.token_hex(18)}"
             self.renewals[renewal] = login
-            told |= {"expires_in": self.expires_in, "refresh_token": renewal}
-        return JSONResponse(told)
+            answer |= {"expires_in": self.expires_in, "refresh_token": renewal}
+        return JSONResponse(answer)
 
     async def _user(self, request: Request) -> Response:
         login = self.tokens.get(request.headers.get("authorization", "").partition(" ")[2])

@@ -110,7 +110,7 @@ def file_row(path: str) -> dict[str, Any]:
 
 
 def directory_rows(folder: str) -> list[dict[str, Any]]:
-    """GitHub's JSON for a folder; empty where there is none."""
+    """GitHub's JSON for a folder; empty if there is none."""
     prefix = f"{folder}/" if folder else ""
     sample = example("directory")[0]
     names = sorted({path.removeprefix(prefix).split("/")[0] for path in FILES if path.startswith(prefix)})

@@ -18,7 +18,7 @@ INTERNAL_PAGE = "<html>internal host db-7.corp: stack trace</html>"
 """A body that must not reach a user."""
 
 
-def _told(status: int, message: str, **headers: str) -> Response:
+def _error_response(status: int, message: str, **headers: str) -> Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return JSONResponse(
         {"message": message, "documentation_url": "https://docs.github.com/rest"}, status, named
@@ -27,7 +27,7 @@ def _told(status: int, message: str, **headers: str) -> Response:
 
 def _rate_limit() -> Response:
     reset = str(int(time.time()) + RESET_SECONDS)
-    return _told(
+    return _error_response(
         403,
         "API rate limit exceeded for 203.0.113.7.",
         x_ratelimit_limit="60",
@@ -57,20 +57,22 @@ def _cut() -> Response:
 
 
 FAULTS: dict[str, Callable[[], Response]] = {
-    "unauthorized": lambda: _told(401, "Bad credentials"),
-    "forbidden": lambda: _told(
+    "unauthorized": lambda: _error_response(401, "Bad credentials"),
+    "forbidden": lambda: _error_response(
         403, "Resource not accessible by personal access token", x_accepted_github_permissions="contents=read"
     ),
-    "sso": lambda: _told(
+    "sso": lambda: _error_response(
         403, "Resource protected by organization SAML", x_github_sso="required; url=https://x"
     ),
     "rate-limit": _rate_limit,
-    "secondary-limit": lambda: _told(403, "You have exceeded a secondary rate limit", retry_after="60"),
-    "too-many": lambda: _told(429, "You have exceeded a secondary rate limit", retry_after="60"),
+    "secondary-limit": lambda: _error_response(
+        403, "You have exceeded a secondary rate limit", retry_after="60"
+    ),
+    "too-many": lambda: _error_response(429, "You have exceeded a secondary rate limit", retry_after="60"),
     "invalid": _invalid,
-    "gone": lambda: _told(410, "Issues are disabled for this repo"),
-    "empty": lambda: _told(409, "Git Repository is empty."),
-    "legal": lambda: _told(451, "Repository access blocked"),
+    "gone": lambda: _error_response(410, "Issues are disabled for this repo"),
+    "empty": lambda: _error_response(409, "Git Repository is empty."),
+    "legal": lambda: _error_response(451, "Repository access blocked"),
     "server-error": lambda: PlainTextResponse(INTERNAL_PAGE, 502),
     "not-json": lambda: PlainTextResponse(INTERNAL_PAGE, media_type="text/html"),
     "odd": lambda: JSONResponse("odd"),
@@ -84,11 +86,13 @@ FAULTS: dict[str, Callable[[], Response]] = {
     "not-modified": lambda: Response(status_code=304),
     "moved": lambda: RedirectResponse("/repositories/1", 301),
     "moved-for-now": lambda: RedirectResponse("/repositories/1", 307),
-    "retry-at-a-date": lambda: _told(429, "Slow down", retry_after=_http_date(90)),
-    "retry-in-parts": lambda: _told(429, "Slow down", retry_after="90.5"),
-    "retry-at-odd-times": lambda: _told(403, "Slow down", retry_after="soon"),
-    "retry-never": lambda: _told(429, "Slow down", retry_after="9" * 40),
-    "reset-at-odd-times": lambda: _told(403, "Used up", x_ratelimit_remaining="0", x_ratelimit_reset="soon"),
+    "retry-at-a-date": lambda: _error_response(429, "Slow down", retry_after=_http_date(90)),
+    "retry-in-parts": lambda: _error_response(429, "Slow down", retry_after="90.5"),
+    "retry-at-odd-times": lambda: _error_response(403, "Slow down", retry_after="soon"),
+    "retry-never": lambda: _error_response(429, "Slow down", retry_after="9" * 40),
+    "reset-at-odd-times": lambda: _error_response(
+        403, "Used up", x_ratelimit_remaining="0", x_ratelimit_reset="soon"
+    ),
 }
 """Responses by the name of the repository. Besides these, `slow` waits and `flaky` fails every other request."""
 

@@ -30,7 +30,7 @@ _WHICH = {
     "first_line",
 }
 _DATES = {"opened": "created", "closed": "closed", "merged": "merged"}
-TOLD = frozenset(_WHERE | _WHICH)
+SHARED_ARGUMENTS = frozenset(_WHERE | _WHICH)
 """Arguments that mean the same in every tool: `prompts/system.md` explains them."""
 
 

@@ -69,7 +69,7 @@ async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
 
 
 async def _with_ending(github: GitHubClient, args: GetFile) -> str:
-    """The one file whose name, in any case and without its ending, is the path: README.md for readme; empty where there is none."""
+    """The one file whose name, in any case and without its ending, is the path: README.md for readme; empty if there is none."""
     if "." in args.path or "/" in args.path:
         return ""
     rows = rows_of(await _contents(github, args, "", args.ref))

@@ -39,7 +39,7 @@ class GetJobLogs(RepositoryArguments):
 async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
     """The failing step, the lines around its error, and the log's tail.
 
-    Of a run, the failed job and its step are told even where GitHub refuses the log.
+    For a run, the failed job and its step are named even if GitHub refuses the log.
     """
     job, note = await _find_job(github, args)
     failed = next((step for step in rows_of(job.get("steps")) if is_failed(step)), None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from agents.github.client import GitHubClient
-from agents.github.tools.arguments import TOLD
+from agents.github.tools.arguments import SHARED_ARGUMENTS
 from utils.messages.repeatable import CHANGES, READ_ONLY
 from utils.messages.results import Result
 
@@ -51,6 +51,6 @@ class ToolSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            explained=TOLD,
+            explained=SHARED_ARGUMENTS,
             metadata={"examples": list(self.examples), CHANGES: self.changes, READ_ONLY: True},
         )

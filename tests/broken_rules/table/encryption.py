@@ -184,7 +184,7 @@ ENCRYPTION: tuple[Rule, ...] = (
         (
             broken(
                 "it fetches turns that it cannot read",
-                "utils/a2a_common/engine/steady_jobs.py::SteadyJobs._is_fit",
+                "utils/a2a_common/engine/resilient_jobs.py::ResilientJobManager._is_fit",
                 "self._fit is None or await self._fit()",
                 "True",
                 "tests/contract/queue/test_turn_queue.py::"

@@ -226,7 +226,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "the line has no end",
-                "utils/a2a_common/engine/shared_line.py::Load.takes",
+                "utils/a2a_common/engine/load.py::Load.has_room",
                 "return free > 0",
                 "return True",
                 "tests/unit/engine/test_submit.py::"
@@ -237,11 +237,11 @@ LIMITS: tuple[Rule, ...] = (
                 "utils/a2a_common/engine/shares.py::FairShares.open_to",
                 "self.free > 0",
                 "self.free > -99",
-                "tests/unit/engine/test_line.py::test_no_more_turns_run_than_may_and_the_oldest_begins_first",
+                "tests/unit/engine/test_local_queue.py::test_no_more_turns_run_than_may_and_the_oldest_begins_first",
             ),
             broken(
                 "a conversation has two turns at once",
-                "utils/a2a_common/engine/shared_line.py::Load._may_begin",
+                "utils/a2a_common/engine/load.py::Load._may_begin",
                 "not each.running",
                 "each",
                 "tests/unit/engine/test_submit.py::"
@@ -309,7 +309,7 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "it is taken over without end",
                 "utils/a2a_common/engine/recovery.py::Recovery._goes_on",
-                "row.attempts < MOST_ATTEMPTS",
+                "row.attempts < MAX_ATTEMPTS",
                 "row.attempts >= 0",
                 "tests/unit/engine/test_recovery.py::"
                 "test_a_turn_that_was_taken_over_twice_fails_as_interrupted",

@@ -88,7 +88,7 @@ TASK_LOG: tuple[Rule, ...] = (
             broken(
                 "the end of a failed task is not kept",
                 _WRITER + "._keep_end",
-                "self._around.ends.keep(UnwrittenEnd(self._end(item), stored, dropped))",
+                "self._context.ends.keep(UnwrittenEnd(self._end(item), stored, dropped))",
                 "_ = UnwrittenEnd(self._end(item), stored, dropped)",
                 _LOGS + "test_the_end_of_a_failed_task_is_tried_until_it_is_stored",
             ),

@@ -23,7 +23,7 @@ from tests.postgres import AGENT, PostgresServer
 from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.engine.queue_tables import QueueTables
-from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn
+from utils.a2a_common.engine.turn_queue import QueuedTurn, Requeued
 from utils.errors import StorageError
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -82,14 +82,14 @@ class Replica:
         self.ran.append(turn)
         if turn.task_id in self.puts_back:
             self.puts_back.remove(turn.task_id)
-            raise PutBack
+            raise Requeued
         try:
             await self.go_on.wait()
         except asyncio.CancelledError:
             self.canceled.append((turn.task_id, turn.canceled()))
             if turn.canceled():
                 raise
-            raise PutBack from None
+            raise Requeued from None
 
     @property
     def begun(self) -> list[str]:

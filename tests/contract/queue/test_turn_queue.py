@@ -15,7 +15,7 @@ from procrastinate.sql import queries
 
 from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
 from tests.postgres import PostgresServer
-from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE, SteadyJobs
+from utils.a2a_common.engine.resilient_jobs import AGAIN_SECONDS, WAKE, ResilientJobManager
 from utils.errors import Draining
 from utils.persistence.runs import conversation_key
 
@@ -125,7 +125,7 @@ async def test_a_place_tells_how_busy_the_replicas_are_and_whether_the_task_is(p
     await until(lambda: begun(pair))
     async with pair[1].queue.place("b", "x") as place:
         load = place.load
-        assert ([each.running for each in load.standings], load.waiting, load.busy) == ([1], 0, True)
+        assert ([each.running for each in load.loads], load.waiting, load.busy) == ([1], 0, True)
         assert load.places == 4
         assert not place.task_busy
     async with pair[1].queue.place("a", "y") as place:
@@ -290,7 +290,7 @@ async def test_a_worker_that_stops_fetching_still_gives_signs_of_life_for_what_i
     await asyncio.sleep(1.5 * runner.queue.stalled_seconds)
     async with other.queue.sweeping() as ours:
         assert ours
-        assert await other.queue.put_back_stalled() == []
+        assert await other.queue.requeue_stalled() == []
     runner.go_on.set()
     await settled(pair)
 
@@ -308,7 +308,7 @@ async def test_what_a_dead_worker_ran_is_queued_once_more_as_a_job_of_its_own(pa
         assert ours
         async with runner.queue.sweeping() as theirs:
             assert not theirs
-        assert await other.queue.put_back_stalled() == ["a"]
+        assert await other.queue.requeue_stalled() == ["a"]
     await until(lambda: len(begun(pair)) > 1)
     first, second = sorted(turn.job_id for each in pair for turn in each.ran)
     assert first != second
@@ -424,7 +424,7 @@ async def test_a_worker_goes_on_after_signs_of_life_and_looks_for_jobs_failed(
         assert only.canceled == []
         async with only.queue.sweeping():
             await asyncio.sleep(1.5 * only.queue.stalled_seconds)
-            assert await only.queue.put_back_stalled() == []
+            assert await only.queue.requeue_stalled() == []
         only.go_on.set()
 
 
@@ -441,14 +441,14 @@ async def test_a_turn_that_is_aborted_before_its_first_step_leaves_the_queue(
     tables: TablesOf, monkeypatch: pytest.MonkeyPatch
 ):
     """A task of asyncio that is canceled before its first step does nothing, not even what it does at its end."""
-    listen, fetch = JobManager.listen_for_jobs, SteadyJobs.fetch_job
+    listen, fetch = JobManager.listen_for_jobs, ResilientJobManager.fetch_job
     heard: list[NotificationCallback] = []
 
     async def listens(jobs: JobManager, *, on_notification: NotificationCallback, **options: Any) -> None:
         heard.append(on_notification)
         await listen(jobs, on_notification=on_notification, **options)
 
-    async def fetches(jobs: SteadyJobs, *args: Any, **options: Any) -> Job | None:
+    async def fetches(jobs: ResilientJobManager, *args: Any, **options: Any) -> Job | None:
         job = await fetch(jobs, *args, **options)
         if job is not None and job.id is not None and not told:
             await jobs.cancel_job_by_id_async(job.id, abort=True)
@@ -458,7 +458,7 @@ async def test_a_turn_that_is_aborted_before_its_first_step_leaves_the_queue(
 
     told: list[asyncio.Future[None]] = []
     monkeypatch.setattr(JobManager, "listen_for_jobs", listens)
-    monkeypatch.setattr(SteadyJobs, "fetch_job", fetches)
+    monkeypatch.setattr(ResilientJobManager, "fetch_job", fetches)
     async with replica(tables) as only:
         await only.add("a", "x")
         await until(lambda: told)

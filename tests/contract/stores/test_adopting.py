@@ -108,6 +108,6 @@ async def test_what_was_stored_before_and_between_the_steps_to_the_first_key_is_
         assert await told.titles.get("cat", "bob") == await told.artifacts.get("cat", "h") == "bob"
         assert [each.request for each in await told.delegations.unanswered("cat", "a")] == ["bob"]
         assert await told.said("cat") == {"bob"}
-        assert [each.what for each in await told.journal.untold("cat")] == ["bob"]
+        assert [each.what for each in await told.journal.unreported("cat")] == ["bob"]
         hooks = {each.config.url for each in told.push.all_webhooks() if each.owner == "cat"}
         assert hooks == {"http://bob"}

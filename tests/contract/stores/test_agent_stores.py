@@ -259,9 +259,9 @@ async def test_a_change_is_sent_once_and_told_where_its_outcome_is_unknown(kept:
     async with AsyncExitStack() as stack:  # killed while it was being sent
         journal = await opened(kept.journal(), stack)
         assert await journal.unknown_with("digest")
-        assert await journal.untold("thread") == [replace(entry, state=UNKNOWN)]
-        await journal.tell("key")
-        assert await journal.untold("thread") == []
+        assert await journal.unreported("thread") == [replace(entry, state=UNKNOWN)]
+        await journal.mark_reported("key")
+        assert await journal.unreported("thread") == []
         await journal.settle("key", DONE, "http://there")
         assert (await journal.ask(entry))[0] == replace(entry, state=DONE, link="http://there")
         assert not await journal.unknown_with("digest")

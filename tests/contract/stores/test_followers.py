@@ -21,7 +21,7 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import TaskNotFoundError
 
 from tests.postgres import PostgresServer
-from utils.a2a_common.engine.unfinished_turns import told_again
+from utils.a2a_common.engine.unfinished_turns import resubscribe_status
 from utils.a2a_common.tasks import elsewhere
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
@@ -178,7 +178,7 @@ async def test_what_was_not_notified_is_found_all_the_same(
 async def test_without_looks_the_notification_alone_wakes_a_reader(
     logs: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elsewhere, "LOOK_SECONDS", 3600)
+    monkeypatch.setattr(elsewhere, "POLL_SECONDS", 3600)
     here, there = logs
     await there.elsewhere.stop()
     there.elsewhere.start()
@@ -252,7 +252,7 @@ async def test_who_reads_a_turn_that_another_process_takes_over_reads_on_what_th
 async def test_who_begins_to_follow_while_the_process_ends_is_told_to_subscribe_again(logs: Two) -> None:
     here, there = logs
     await begun(here)
-    there.elsewhere.cut(told_again)
+    there.elsewhere.cut(resubscribe_status)
     told: list[Event] = []
     async with asyncio.timeout(60):
         with pytest.raises(Suspended):
@@ -266,7 +266,7 @@ async def test_readers_are_told_to_subscribe_again_where_their_process_ends(logs
     told: list[Event] = []
     reading = asyncio.create_task(read_into(told, there))
     await until(lambda: bool(told) and follows(there))
-    there.elsewhere.cut(told_again)
+    there.elsewhere.cut(resubscribe_status)
     with pytest.raises(Suspended):
         await reading
     assert "resubscribe" in str(told[-1])

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from tests.postgres import AGENT, PostgresServer
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.auth.service_tokens import ServiceTokens, Signer, new_private_key
 from utils.auth.token_form import parse_token
 from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
@@ -39,7 +39,7 @@ async def takes(used: UsedTokens, token: str) -> bool:
     try:
         await ServiceTokens(KEY, "desk", 30, used).verified(parse_token(token), time.time())
     except AuthRefused as refused:
-        return refused.why is not Why.REPLAYED
+        return refused.why is not RefusalReason.REPLAYED
     return True
 
 
@@ -81,4 +81,4 @@ async def test_where_it_cannot_be_stored_that_a_token_is_used_it_is_refused() ->
     token = Signer(KEY, "supervisor").token("desk", "ada")
     with pytest.raises(AuthRefused) as refused:
         await ServiceTokens(KEY, "desk", 30, Broken()).verified(parse_token(token), time.time())
-    assert refused.value.why is Why.STORAGE
+    assert refused.value.why is RefusalReason.STORAGE

@@ -166,7 +166,7 @@ async def webhooks(told: Told) -> Any:
 
 
 async def untold(told: Told) -> Any:
-    found = await told.journal.untold("bob")
+    found = await told.journal.unreported("bob")
     return {entry.what for entry in found} | {entry.link for entry in found}
 
 

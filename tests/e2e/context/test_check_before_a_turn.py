@@ -26,8 +26,8 @@ from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, ContextCompacted
+from utils.messages.notes import dated
 from utils.messages.tokens import count_message_tokens, count_tools_tokens
-from utils.messages.told import dated
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 from utils.testing.strict_provider import Call, ChatRequest, Reply, run_strict_provider

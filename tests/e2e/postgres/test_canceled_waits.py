@@ -12,7 +12,7 @@ from procrastinate import App
 from tests.postgres import PostgresServer
 from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
-from utils.a2a_common.engine.steady_jobs import SteadyJobs
+from utils.a2a_common.engine.resilient_jobs import ResilientJobManager
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300), pytest.mark.xdist_group("postgres")]
 
@@ -56,7 +56,7 @@ async def test_a_cancel_as_a_connection_of_the_queue_is_given_back_is_not_lost(
         await connector.open_async()
         queue = ProcrastinateQueue(PostgresQueueTables(pool), at_once=1, takeover_seconds=10)
         queue._app = App(connector=connector)  # no worker that asks meanwhile
-        queue._manager = SteadyJobs(connector, queue.name)
+        queue._manager = ResilientJobManager(connector, queue.name)
 
         async def work() -> None:
             await queue.find("a")

@@ -25,7 +25,7 @@ from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTEN
 from utils.errors import OutcomeUnknown
 from utils.messages.repair import INTERRUPTED
 from utils.testing.live_agent import running_agent
-from utils.testing.strict_provider import FaultKind, Said, StrictProvider
+from utils.testing.strict_provider import ChatMessage, FaultKind, StrictProvider
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
@@ -41,7 +41,7 @@ async def canceled_in_a_tool(client: Client, home: Path, text: str) -> Answer:
     return await asking
 
 
-def shown_results(said: Sequence[Said]) -> list[str]:
+def shown_results(said: Sequence[ChatMessage]) -> list[str]:
     return [each.text for each in said if each.role == "tool"]
 
 

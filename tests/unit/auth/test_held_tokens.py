@@ -6,11 +6,11 @@ import pytest
 
 from tests.support.clock import Clock
 from utils.auth.credential import keep_credential, take_credential
-from utils.auth.exchange import Exchanged, Lack, NotExchanged
+from utils.auth.exchange import Exchanged, NotExchanged, NoTokenReason
 from utils.auth.held_tokens import HeldTokens
 
 
-def lacking(held: HeldTokens, task: str, agent: str) -> Lack:
+def lacking(held: HeldTokens, task: str, agent: str) -> NoTokenReason:
     with pytest.raises(NotExchanged) as error:
         held.token(task, agent)
     return error.value.why
@@ -19,14 +19,17 @@ def lacking(held: HeldTokens, task: str, agent: str) -> Lack:
 def test_a_token_is_found_for_its_task_and_agent_until_shortly_before_it_ends() -> None:
     clock = Clock()
     held = HeldTokens(clock=clock)
-    held.hold("t", {"vault": Exchanged("x", 1_060.0), "safe": Lack.REFUSED, "bank": Lack.UNAVAILABLE})
+    held.hold(
+        "t",
+        {"vault": Exchanged("x", 1_060.0), "safe": NoTokenReason.REFUSED, "bank": NoTokenReason.UNAVAILABLE},
+    )
     assert held.token("t", "vault") == "x"
-    assert lacking(held, "t", "safe") is Lack.REFUSED
-    assert lacking(held, "t", "bank") is Lack.UNAVAILABLE
-    assert lacking(held, "t", "third") is Lack.GONE
-    assert lacking(held, "u", "vault") is Lack.GONE
+    assert lacking(held, "t", "safe") is NoTokenReason.REFUSED
+    assert lacking(held, "t", "bank") is NoTokenReason.UNAVAILABLE
+    assert lacking(held, "t", "third") is NoTokenReason.GONE
+    assert lacking(held, "u", "vault") is NoTokenReason.GONE
     clock.now = 1_056.0
-    assert lacking(held, "t", "vault") is Lack.GONE
+    assert lacking(held, "t", "vault") is NoTokenReason.GONE
 
 
 def test_the_end_of_a_turn_takes_its_tokens_and_not_those_of_the_next_turn_of_its_task() -> None:
@@ -37,7 +40,7 @@ def test_the_end_of_a_turn_takes_its_tokens_and_not_those_of_the_next_turn_of_it
     held.drop("t", first)
     assert held.token("t", "vault") == "second"
     held.drop("t", held.of("t"))
-    assert lacking(held, "t", "vault") is Lack.GONE
+    assert lacking(held, "t", "vault") is NoTokenReason.GONE
     held.drop("t", first)
 
 

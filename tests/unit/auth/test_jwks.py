@@ -14,7 +14,7 @@ from tests.support.clock import Clock
 from utils.auth.api_keys import KeyFile
 from utils.auth.authenticator import UNCHECKED, Authenticator
 from utils.auth.jwks import FRESH_SECONDS, RETRY_SECONDS, STALE_SECONDS
-from utils.auth.refusal import AuthRefused, Why
+from utils.auth.refusal import AuthRefused, RefusalReason
 from utils.auth.service_tokens import ServiceTokens, new_private_key
 from utils.auth.settings import AuthSettings
 
@@ -32,7 +32,7 @@ async def knowing(home: Path) -> AsyncIterator[tuple[Provider, Authenticator, Cl
         yield idp, Authenticator("desk", settings, service=service, keys=keys, ticks=clock), clock
 
 
-async def why(authenticator: Authenticator, token: str) -> Why | None:
+async def why(authenticator: Authenticator, token: str) -> RefusalReason | None:
     """Why a token is refused; `None` where it is taken."""
     try:
         await authenticator.caller([f"Bearer {token}"])
@@ -47,7 +47,7 @@ async def test_a_new_key_is_found_and_one_that_was_taken_away_is_refused(tmp_pat
         assert await why(known, old) is None
         idp.keys[GOOD] = [new]
         assert await why(known, idp.token("desk", key=new)) is None, "an unknown key is looked for at once"
-        assert await why(known, old) is Why.UNKNOWN_KEY
+        assert await why(known, old) is RefusalReason.UNKNOWN_KEY
         assert idp.reads[GOOD] == 2
         clock.now += FRESH_SECONDS + 1
         assert await why(known, idp.token("desk", key=new)) is None
@@ -58,7 +58,7 @@ async def test_tokens_with_unknown_keys_ask_the_provider_once_a_minute(tmp_path:
     async with knowing(tmp_path) as (idp, known, clock):
         for number in range(20):
             forged = idp.token("desk", header={"kid": f"unknown-{number}"})
-            assert await why(known, forged) is Why.UNKNOWN_KEY
+            assert await why(known, forged) is RefusalReason.UNKNOWN_KEY
         assert idp.reads[GOOD] == 2
         clock.now += RETRY_SECONDS
         await why(known, idp.token("desk", header={"kid": "unknown"}))
@@ -73,7 +73,7 @@ async def test_known_keys_are_taken_for_an_hour_while_the_provider_is_out(tmp_pa
         clock.now += STALE_SECONDS - 1
         assert await why(known, token) is None
         clock.now += 2
-        assert await why(known, token) is Why.KEYS_UNAVAILABLE
+        assert await why(known, token) is RefusalReason.KEYS_UNAVAILABLE
         idp.out = False
         clock.now += RETRY_SECONDS
         assert await why(known, token) is None
@@ -85,12 +85,12 @@ async def test_a_new_key_that_cannot_be_read_yet_is_not_taken_for_a_wrong_one(tm
         assert await why(known, old) is None
         idp.out = True
         clock.now += FRESH_SECONDS + 1
-        assert await why(known, idp.token("desk", key=new)) is Why.KEYS_UNAVAILABLE
+        assert await why(known, idp.token("desk", key=new)) is RefusalReason.KEYS_UNAVAILABLE
         assert known.trouble == UNCHECKED
         assert await why(known, old) is None
         idp.out, idp.keys[GOOD] = False, [new]
         clock.now += RETRY_SECONDS
-        assert await why(known, old) is Why.UNKNOWN_KEY
+        assert await why(known, old) is RefusalReason.UNKNOWN_KEY
         assert known.trouble == "", "the provider was read, whatever it says of a token"
 
 

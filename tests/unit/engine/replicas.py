@@ -12,8 +12,8 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.postgres import AGENT
 from tests.unit.engine.turns import CALL, OWNER, Executor
+from utils.a2a_common.engine.caller_quota import CallerQuota
 from utils.a2a_common.engine.distributed import DistributedEngine
-from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.engine.turn_runner import TurnRunner
@@ -59,7 +59,7 @@ class Replica:
             self.queue,
             max_turns=max_turns,
             max_waiting=max_waiting,
-            most=Most(caller_turns, caller_size),
+            caller_quota=CallerQuota(caller_turns, caller_size),
             fair=fair,
         )
 

@@ -41,9 +41,9 @@ class FragileQueue(ProcrastinateQueue):
             raise RuntimeError("not foreseen")
         return await super().waiting()
 
-    async def put_back_stalled(self) -> list[str]:
+    async def requeue_stalled(self) -> list[str]:
         self.looks += 1
-        return await super().put_back_stalled()
+        return await super().requeue_stalled()
 
 
 async def works_on(turn: QueuedTurn) -> None:

@@ -16,7 +16,7 @@ from tests.unit.engine.turns import OWNER, Executor, turn
 from utils.a2a_common.engine.distributed import DistributedEngine
 from utils.a2a_common.engine.job import Job
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
-from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn
+from utils.a2a_common.engine.turn_queue import QueuedTurn, Requeued
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.runs import MemoryRuns
@@ -89,7 +89,7 @@ class Replica:
         writer = await self.engine._store(job)
         assert writer is not None
         await self.engine._runner.accept(job.turn, writer)
-        writer.hand_on()
+        writer.hand_over()
 
     async def is_canceled(self) -> bool:
         head = await self.log.head("a", OWNER)
@@ -145,7 +145,7 @@ async def test_a_turn_whose_worker_ends_twice_goes_on_elsewhere_once_its_run_has
     assert not working.done()
     replica.executor.may_end.set()
     await asyncio.wait([working])
-    assert isinstance(working.exception(), PutBack)
+    assert isinstance(working.exception(), Requeued)
     assert [row.task_id for row in await replica.runs.rows()] == ["a"]
     assert not replica.engine.under_way("a")
 
@@ -176,8 +176,8 @@ async def test_a_turn_that_is_put_off_as_it_was_opened_does_not_begin(replica: R
     working = replica.work()
     while not replica.engine.under_way("a"):
         await asyncio.sleep(0)
-    await replica.engine._put_off(list(replica.engine._jobs.values()))
+    await replica.engine._suspend_all(list(replica.engine._jobs.values()))
     await asyncio.wait([working])
-    assert isinstance(working.exception(), PutBack)
+    assert isinstance(working.exception(), Requeued)
     assert replica.executor.began == []
     assert [row.task_id for row in await replica.runs.rows()] == ["a"]

@@ -34,7 +34,7 @@ async def ask(context: RequestContext, queue: EventQueue) -> None:
         await queue.enqueue_event(status_of(context, "completed"))
 
 
-async def check_asks(house: House | Replica) -> None:
+async def check_question_open(house: House | Replica) -> None:
     """The question of the task stands as it was asked."""
     head = await house.log.head("a", OWNER)
     assert head is not None
@@ -62,7 +62,7 @@ async def test_an_answer_that_is_refused_leaves_its_question_open_and_is_taken_w
     with pytest.raises(StorageError):
         await house.submit(turn("a", message_id="answer"))
     store.failing.clear()
-    await check_asks(house)
+    await check_question_open(house)
     await house.submit(turn("a", message_id="answer"))
     assert await house.settled("a") == ["completed"]
     await house.log.close()
@@ -79,7 +79,7 @@ async def test_an_answer_of_which_it_is_not_known_whether_it_is_stored_is_taken_
     store.blind = store.unanswered = False
     store.failing.clear()
     await house.log.close()  # what waits to be stored is tried once more
-    await check_asks(house)
+    await check_question_open(house)
     await house.submit(turn("a", message_id="answer"))
     assert await house.settled("a") == ["completed"]
     await house.log.close()
@@ -92,9 +92,9 @@ async def test_an_answer_that_a_full_file_cannot_take_leaves_its_question_open(t
     await store._database.write(lambda db: db.execute("PRAGMA max_page_count=1"))  # no more than there are
     with pytest.raises(StorageFull):
         await house.submit(answer)
-    await check_asks(house)
+    await check_question_open(house)
     await store._database.write(lambda db: db.execute("PRAGMA max_page_count=100000"))
-    await check_asks(house)
+    await check_question_open(house)
     await house.submit(answer)
     assert await house.settled("a") == ["completed"]
     await house.log.close()
@@ -113,9 +113,9 @@ async def test_an_answer_that_a_full_database_cannot_take_leaves_its_question_op
         await replica.pool.execute(_FULL.format("UPDATE"))
         with pytest.raises(StorageFull):
             await replica.engine.submit(turn("a", message_id="answer"), CALL)
-        await check_asks(replica)
+        await check_question_open(replica)
         await replica.pool.execute(_FREE)
-        await check_asks(replica)
+        await check_question_open(replica)
         await replica.submit(turn("a", message_id="answer"))
         assert await replica.rest("a") == ["completed"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from utils.a2a_common.engine.line import Line
-from utils.a2a_common.engine.shared_line import Load, Standing
+from utils.a2a_common.engine.load import ConversationLoad, Load
+from utils.a2a_common.engine.local_queue import LocalQueue
 from utils.a2a_common.engine.shares import FairShares, caller_of
 from utils.persistence.runs import conversation_key
 
@@ -63,38 +63,40 @@ def test_names_with_quotes_and_separators_are_told_apart() -> None:
 
 
 def test_who_holds_the_fewest_places_is_next_and_among_equals_who_came_first() -> None:
-    line = Line(3, 10, fair=True)
-    line.join("a1", key("ann", "1"))
-    assert line.next() == ["a1"]
+    queue = LocalQueue(3, 10, fair=True)
+    queue.join("a1", key("ann", "1"))
+    assert queue.begin_next() == ["a1"]
     for task_id, user in (("a2", "ann"), ("a3", "ann"), ("b1", "bob"), ("c1", "cid")):
-        line.join(task_id, key(user, task_id))
-    assert line.next() == ["b1", "c1"]
-    line.leave("b1")
-    assert line.next() == []  # the last place is for who has none
-    line.leave("c1")
-    assert line.next() == ["a2"]
+        queue.join(task_id, key(user, task_id))
+    assert queue.begin_next() == ["b1", "c1"]
+    queue.remove("b1")
+    assert queue.begin_next() == []  # the last place is for who has none
+    queue.remove("c1")
+    assert queue.begin_next() == ["a2"]
 
 
 def test_a_line_full_of_one_callers_turns_takes_another_caller() -> None:
-    line = Line(4, 8, fair=True)
+    queue = LocalQueue(4, 8, fair=True)
     count = 0
-    while line.takes(key("mallory", str(count))):
-        line.join(f"m{count}", key("mallory", str(count)))
-        line.next()
+    while queue.has_room(key("mallory", str(count))):
+        queue.join(f"m{count}", key("mallory", str(count)))
+        queue.begin_next()
         count += 1
-    assert (line.running, line.waiting) == (3, 6)
-    assert line.takes(key("ann"))
-    line.join("a", key("ann"))
-    assert line.next() == ["a"]
-    assert line.takes(key("bob"))
+    assert (queue.running, queue.waiting) == (3, 6)
+    assert queue.has_room(key("ann"))
+    queue.join("a", key("ann"))
+    assert queue.begin_next() == ["a"]
+    assert queue.has_room(key("bob"))
 
 
 def test_replicas_decide_in_the_same_way_over_all_their_turns() -> None:
-    turns = [Standing(key("mallory", str(number)), number < 2, number >= 2, number) for number in range(5)]
-    turns.append(Standing(key("ann"), 0, 1, 9))
-    assert Load(4, turns, fair=True).next() == [9, 2, 3, 4]
-    assert Load(3, turns, fair=True).next() == [9]
-    assert Load(4, turns).next() == [2, 3, 4, 9]
-    assert Load(3, turns, key("mallory", "new"), fair=True).takes(6)
-    assert not Load(3, turns, key("mallory", "new"), fair=True).takes(5)
-    assert Load(3, turns, key("bob"), fair=True).takes(4)
+    turns = [
+        ConversationLoad(key("mallory", str(number)), number < 2, number >= 2, number) for number in range(5)
+    ]
+    turns.append(ConversationLoad(key("ann"), 0, 1, 9))
+    assert Load(4, turns, fair=True).candidates() == [9, 2, 3, 4]
+    assert Load(3, turns, fair=True).candidates() == [9]
+    assert Load(4, turns).candidates() == [2, 3, 4, 9]
+    assert Load(3, turns, key("mallory", "new"), fair=True).has_room(6)
+    assert not Load(3, turns, key("mallory", "new"), fair=True).has_room(5)
+    assert Load(3, turns, key("bob"), fair=True).has_room(4)

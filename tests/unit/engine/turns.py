@@ -23,8 +23,8 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
+from utils.a2a_common.engine.caller_quota import CallerQuota
 from utils.a2a_common.engine.local import LocalEngine
-from utils.a2a_common.engine.most import Most
 from utils.a2a_common.engine.turn_executor import TurnExecutor
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
@@ -172,7 +172,7 @@ class House:
             self.runner,
             max_turns=self.max_turns,
             max_waiting=self.max_waiting,
-            most=Most(self.caller_turns, self.caller_size),
+            caller_quota=CallerQuota(self.caller_turns, self.caller_size),
             fair=self.fair,
         )
 

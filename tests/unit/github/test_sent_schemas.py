@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.github.agent import GitHubAgent
 from agents.github.tools import SPECS
-from agents.github.tools.arguments import TOLD
+from agents.github.tools.arguments import SHARED_ARGUMENTS
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 
@@ -80,4 +80,4 @@ async def test_a_bound_that_is_not_sent_still_holds(agent):
 def test_only_arguments_that_the_prompt_explains_are_sent_bare():
     prompt = (Path(__file__).parents[3] / "agents/github/prompts/system.md").read_text("utf-8")
     choices = {"state", "sort"}
-    assert set(re.findall(r"`([^`]+)`", prompt)) >= TOLD - choices
+    assert set(re.findall(r"`([^`]+)`", prompt)) >= SHARED_ARGUMENTS - choices

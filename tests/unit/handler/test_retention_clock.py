@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.server.retention_clock import DAY, Look, RetentionClock, next_look
+from utils.a2a_common.server.retention_clock import DAY, ClockReading, RetentionClock, next_reading
 from utils.persistence.task_log_store import StoredTimes
 
 KEPT = 30 * DAY
@@ -77,7 +77,7 @@ async def test_the_clock_of_a_shared_database_measures() -> None:
 
 
 def test_conversations_that_are_kept_for_a_moment_are_not_held_for_an_answer_that_took_long() -> None:
-    first = next_look(None, NOW, NOW - 1_800, 0.0, kept=1.0)
+    first = next_reading(None, NOW, NOW - 1_800, 0.0, kept=1.0)
     assert first.believed
-    assert next_look(first, NOW + 9, NOW, 1.0, kept=1.0).believed
-    assert not next_look(Look(NOW, 0.0, 0.0), NOW + 12, NOW, 1.0, kept=1.0).believed
+    assert next_reading(first, NOW + 9, NOW, 1.0, kept=1.0).believed
+    assert not next_reading(ClockReading(NOW, 0.0, 0.0), NOW + 12, NOW, 1.0, kept=1.0).believed

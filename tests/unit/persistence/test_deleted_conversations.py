@@ -56,6 +56,6 @@ async def test_of_a_change_with_an_unknown_outcome_the_digest_alone_stays(tmp_pa
     await journal.settle("a", UNKNOWN)
     await journal.delete("mine")
     assert await journal.unknown_with("digest")
-    assert await journal.untold("mine") == []
+    assert await journal.unreported("mine") == []
     await journal.close()
     assert b"zanzibar" not in (tmp_path / "changes.sqlite").read_bytes()

@@ -440,3 +440,15 @@ async def test_open_streams_are_counted_and_memory_is_given_back(log):
     await writer.flushed()
     writer.release()
     assert not log._lives
+
+
+async def test_a_run_that_is_over_adds_nothing_to_a_task_that_waits_for_credentials(log):
+    writer = await started(log)
+    await writer.append(status(AUTH, "log in"))
+    writer.release()
+    assert not await writer.append(status(WORKING))
+    assert not await writer.append(chunk("late", append=False))
+    assert await state_of(log) == AUTH
+    following = await log.claim("t", "ann")
+    assert await following.append(status(COMPLETED))
+    assert await state_of(log) == COMPLETED

@@ -1,4 +1,4 @@
-"""Runs turns on all replicas of an agent: each takes them from one queue in PostgreSQL, and takes over from one that died."""
+"""`DistributedEngine`: runs turns on all replicas of an agent, from one queue in PostgreSQL. Each takes over the turns of dead ones."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError
 
-from utils.a2a_common.engine.job import Job, asks, has_received, is_new, is_over, is_put_off, still_asks
-from utils.a2a_common.engine.most import NO_LIMIT, Most
-from utils.a2a_common.engine.recovery import Recovery, decoded
+from utils.a2a_common.engine.caller_quota import NO_LIMIT, CallerQuota
+from utils.a2a_common.engine.job import (
+    Job,
+    asks_same_question,
+    awaits_answer,
+    has_received,
+    is_new,
+    is_over,
+    is_suspended,
+)
+from utils.a2a_common.engine.recovery import Recovery, decode_row
 from utils.a2a_common.engine.stage import Stage, Transition
 from utils.a2a_common.engine.sweeper import Sweeper
-from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
-from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
+from utils.a2a_common.engine.turn_engine import MIN_STOP_SECONDS, SETTLING_SECONDS, TurnEngine
+from utils.a2a_common.engine.turn_queue import QueuedTurn, Requeued, TurnQueue
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.tasks.entries import Fenced
@@ -34,20 +42,22 @@ from utils.timing import wait_for
 
 log = structlog.get_logger(__name__)
 
-ACCEPTING = 3
-"""Turns that one replica accepts at the same time: each holds a connection, and its storage needs others."""
+MAX_ACCEPTING = 3
+"""Turns that one replica accepts at the same time: each holds a connection, and storing it needs others."""
 
-AGAIN_SECONDS = 1.0
-"""Pause before a turn waits again that could not be read from the storage."""
+RETRY_SECONDS = 1.0
+"""Pause before a turn that could not be read from the storage is requeued."""
 
-MOST_CANCELS = 5
-"""Tries to cancel a task whose next turns begin elsewhere in between."""
+MAX_CANCEL_TRIES = 5
+"""Tries to cancel a task while other replicas begin its next turns."""
 
-LOOK_SECONDS = 0.5
-"""Longest pause between two looks whether a turn has left the queue: not every change of the queue is told."""
+CONTESTED = "Other turns of the task began before it could be canceled. Try again."
 
-SHORTEST_LOOK = 0.02
-"""Shortest pause between two, however many changes are told."""
+MAX_POLL_SECONDS = 0.5
+"""Longest pause between two queries of the queue: not every change of it is notified."""
+
+MIN_POLL_SECONDS = 0.02
+"""Shortest pause between two queries of the queue, however many changes are notified."""
 
 
 class DistributedEngine(TurnEngine):
@@ -55,12 +65,12 @@ class DistributedEngine(TurnEngine):
 
     Args:
         tasks: The task log, which all replicas share.
-        runs: Keeps the accepted turns, for all replicas.
+        runs: Stores the accepted turns of all replicas.
         runner: Runs one turn.
         queue: The queue of all replicas.
-        max_turns: Most turns that this replica runs at the same time.
-        max_waiting: Most turns that wait, over all replicas.
-        most: What one caller may have under way, over all replicas.
+        max_turns: Maximum number of turns that this replica runs at the same time.
+        max_waiting: Maximum number of waiting turns, over all replicas.
+        caller_quota: Limits of one caller's unfinished turns, over all replicas.
         fair: Whether the places of all replicas are shared among the callers.
     """
 
@@ -73,19 +83,19 @@ class DistributedEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
-        most: Most = NO_LIMIT,
+        caller_quota: CallerQuota = NO_LIMIT,
         fair: bool = False,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns, most=most, fair=fair)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_quota=caller_quota, fair=fair)
         self._queue = queue
-        self._most_waiting = max_waiting
-        self._accepting = asyncio.Semaphore(ACCEPTING)
-        self._accepts: set[asyncio.Task[None]] = set()
+        self._max_waiting = max_waiting
+        self._accepting = asyncio.Semaphore(MAX_ACCEPTING)
+        self._accept_tasks: set[asyncio.Task[None]] = set()
         self._recovery = Recovery(tasks, runs, runner, self._abandon)
         self._sweeper = Sweeper(queue, tasks, runs, self._recovery)
 
     async def start(self) -> None:
-        """Take turns from the queue from now.
+        """Begin to take turns from the queue.
 
         Raises:
             StorageError: The database cannot be reached.
@@ -96,11 +106,11 @@ class DistributedEngine(TurnEngine):
     async def works_on(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled, on any replica.
 
-        A run whose turn is settled, but has not returned yet, is waited for; also where its process died before that, until
-        the sweeper has found it.
+        Waits for a run that has asked its user and has not returned yet; if its process died before that, until the sweeper
+        has found it.
 
         Raises:
-            StorageError: That cannot be learned.
+            StorageError: The storage cannot be read.
         """
         if task_id in self._cancels:
             return True
@@ -113,71 +123,62 @@ class DistributedEngine(TurnEngine):
             head = await self._tasks.head(task_id, owner)
             if head is not None and head.status.state in TERMINAL:
                 return False
-            if not asks(head) or loop.time() > until:
+            if not awaits_answer(head) or loop.time() > until:
                 return True
-            await _changed(change)
+            await _wait_for_change(change)
 
     async def _is_stray(self, task_id: str, owner: str) -> bool:
-        """Whether a turn was accepted that is in no queue, or not yet: the sweeper restores it."""
+        """Whether an accepted turn of the task is not in the queue, or not yet: the sweeper restores it."""
         row = await self._runs.row(task_id)
-        turn = decoded(row) if row is not None and row.owner == owner else None
+        turn = decode_row(row) if row is not None and row.owner == owner else None
         return turn is not None and not is_over(turn, await self._tasks.head(task_id, owner))
 
-    async def _still_asks(self, asked: Task, owner: str) -> bool:
-        """Whether a task waits for the answer to the same question, when no replica is about to accept one."""
+    async def _asks_same_question(self, asked: Task, owner: str) -> bool:
+        """Whether a task waits for the answer to the same question and no replica is accepting one."""
         conversation = conversation_key(owner, asked.context_id)
         async with self._accepting, self._queue.place(asked.id, conversation) as place:
-            return not place.task_busy and still_asks(asked, await self._tasks.head(asked.id, owner))
+            return not place.task_busy and asks_same_question(asked, await self._tasks.head(asked.id, owner))
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Keep turns of a conversation from beginning within the block, on any replica; `False` if one is under way."""
         return self._queue.at_rest(conversation)
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
-        """Accept a turn: it is stored, one of the replicas will run it, and the log can be read from now.
-
-        Raises:
-            Overloaded: Too many turns wait.
-            TooManyRequests: Too many turns of the caller run or wait.
-            Draining: The process is about to stop.
-            TaskBusy: Another turn of the task is under way.
-            UnsupportedOperationError: The task has ended.
-            StorageError: The turn cannot be stored.
-        """
+        """Accept a turn, which one of the replicas will run; see the base class."""
         del call  # another replica may run the turn
         if self._draining:
             raise Draining(RESTART_SECONDS)
         if await self.works_on(turn.task_id, turn.owner):
-            await self._check_same(turn)
+            await self._check_same_message(turn)
             return
-        accepting = self._spawn(self._unless_taken(turn, self._accept(turn)))
-        self._accepts.add(accepting)
-        accepting.add_done_callback(self._accepts.discard)
+        accepting = self._spawn(self._unless_fenced(turn, self._accept(turn)))
+        self._accept_tasks.add(accepting)
+        accepting.add_done_callback(self._accept_tasks.discard)
         await asyncio.shield(accepting)
 
-    async def _check_same(self, turn: Turn) -> None:
-        """Let a message pass that another replica has accepted meanwhile.
+    async def _check_same_message(self, turn: Turn) -> None:
+        """Check that the task is busy with the same message, which another replica has accepted.
 
         Raises:
-            TaskBusy: Its task works on another one.
+            TaskBusy: It is busy with another one.
         """
         if not has_received(turn, await self._tasks.head(turn.task_id, turn.owner)):
             raise TaskBusy
 
     async def _accept(self, turn: Turn) -> None:
-        """Store a turn and add it to the queue. It goes on when the caller goes away meanwhile.
+        """Store a turn and add it to the queue. Continues if the caller is canceled meanwhile.
 
-        Once stored it is accepted: where the database goes away before it is in the queue, the sweeper adds it as a stray.
+        Once stored it is accepted: if the database fails before it is in the queue, the sweeper adds it.
         """
         job = Job(turn, None, contextvars.copy_context())
         try:
-            await self._queue_up(job)
+            await self._enqueue(job)
         except StorageError:
             if job.stage is not Stage.STORED:
                 raise
             log.warning("turn.not_queued", task_id=turn.task_id)
 
-    async def _queue_up(self, job: Job) -> None:
+    async def _enqueue(self, job: Job) -> None:
         turn = job.turn
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._accepting)
@@ -185,30 +186,30 @@ class DistributedEngine(TurnEngine):
                 raise Draining(RESTART_SECONDS)
             place = await stack.enter_async_context(self._queue.place(turn.task_id, turn.conversation))
             if place.task_busy:
-                await self._check_same(turn)
+                await self._check_same_message(turn)
                 return
-            if self._most.bounded:  # nobody else adds a turn meanwhile, on no replica
+            if self._caller_quota.bounded:  # no replica can add a turn meanwhile
                 has = await self._runs.under_way(turn.owner)
-                if not self._most.takes(has, turn.size, place.load.places):
-                    raise TooManyRequests(self._pace.retry_after(place.load.waiting))
-            if not place.load.takes(self._most_waiting):
-                raise Overloaded(self._pace.retry_after(place.load.waiting))
+                if not self._caller_quota.allow(has, turn.size, place.load.places):
+                    raise TooManyRequests(self._wait_estimate.retry_after(place.load.waiting))
+            if not place.load.has_room(self._max_waiting):
+                raise Overloaded(self._wait_estimate.retry_after(place.load.waiting))
             try:
-                if await self._store_alone(job):
-                    job.take(Transition.STORE)
+                if await self._store_and_publish(job):
+                    job.advance(Transition.STORE)
                     await place.take(job.resumed)
             finally:
                 if job.writer is not None:
-                    job.writer.hand_on()
+                    job.writer.hand_over()
 
-    async def _store_alone(self, job: Job) -> bool:
-        """Store a turn and show its task, or nothing of it; `False` where it has ended in another process."""
+    async def _store_and_publish(self, job: Job) -> bool:
+        """Store a turn and publish its task, or neither; `False` if it has ended in another process."""
         try:
             writer = await self._store(job)
             if writer is not None:
                 await self._runner.accept(job.turn, writer)
         except Exception:
-            if not job.kept:
+            if not job.continues_elsewhere:
                 await self._remove(job)
             elif job.fenced:
                 await self._remove_late(job)
@@ -219,30 +220,30 @@ class DistributedEngine(TurnEngine):
         """Run a turn of the queue to its end.
 
         Raises:
-            PutBack: It goes on elsewhere, or later.
+            Requeued: It continues in another process, or later.
         """
         opening = asyncio.create_task(self._open(queued))
         try:
             await asyncio.wait([opening])
             if isinstance(opening.exception(), StorageError):
                 log.warning("turn.not_opened", task_id=queued.task_id)
-                await asyncio.sleep(AGAIN_SECONDS)
-                raise PutBack from opening.exception()
+                await asyncio.sleep(RETRY_SECONDS)
+                raise Requeued from opening.exception()
             job = opening.result()
             if job is not None:
                 await self._run_opened(job)
-        except asyncio.CancelledError:  # its user cancels it, and the worker ends while it is canceled
+        except asyncio.CancelledError:  # the task is canceled, or the worker ends
             await to_its_end(self._end_early(opening, canceled=queued.canceled()))
             raise
-        if is_put_off(job):
-            raise PutBack
+        if is_suspended(job):
+            raise Requeued
 
     async def _open(self, queued: QueuedTurn) -> Job | None:
-        """The turn with its claim on the task; `None` where there is nothing to run."""
+        """Claim the task of a queued turn; `None` if there is nothing to run."""
         row = await self._runs.row(queued.task_id)
         if row is None:
             return None
-        turn = await self._recovery.turn_of(row) if queued.goes_on else decoded(row)
+        turn = await self._recovery.turn_of(row) if queued.goes_on else decode_row(row)
         if turn is None:
             return None
         job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)
@@ -252,7 +253,7 @@ class DistributedEngine(TurnEngine):
             return None
         try:
             await writer.add_message(turn.request.message)
-        except Fenced:  # another replica has taken it meanwhile
+        except Fenced:  # another replica has claimed it meanwhile
             writer.release()
             return None
         except BaseException:
@@ -261,11 +262,11 @@ class DistributedEngine(TurnEngine):
         if not job.resumed and is_new(job.task):
             job.task = None
         self._jobs[turn.task_id] = job
-        job.take(Transition.STORE)
+        job.advance(Transition.STORE)
         return job
 
     async def _run_opened(self, job: Job) -> None:
-        """Run a turn to its end; one that this process has put off meanwhile, as it ends, does not begin."""
+        """Run a turn to its end. One that was suspended meanwhile, because the process ends, does not begin."""
         if job.stage is not Stage.STORED:
             await job.ended.wait()
             return
@@ -277,44 +278,50 @@ class DistributedEngine(TurnEngine):
         """Stop a run: its task is canceled, or this worker ends.
 
         Raises:
-            PutBack: It goes on elsewhere.
+            Requeued: It continues in another process.
         """
         await asyncio.wait([opening])
         if isinstance(opening.exception(), StorageError):
-            raise PutBack from opening.exception()
+            raise Requeued from opening.exception()
         job = opening.result()
         if job is None:
             return
         if canceled:
             await self._stop(job, stored_call(job.turn))
         else:
-            await self._put_one_off(job)
-        if is_put_off(job):
-            raise PutBack
+            await self._suspend(job)
+        if is_suspended(job):
+            raise Requeued
 
-    def _forget(self, job: Job) -> None:
-        """Nothing of the turn is left in this process."""
+    def _release(self, job: Job) -> None:
+        """Remove all but the row of a turn from this process."""
         if self._jobs.get(job.turn.task_id) is job:
             del self._jobs[job.turn.task_id]
         if job.writer is not None:
             job.writer.release()
-        job.take(Transition.END)
+        job.advance(Transition.END)
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
-        """Cancel a task, whichever replica runs it."""
-        for _ in range(MOST_CANCELS):
-            if await self._canceled(task_id, owner, call):
+        """Cancel a task, whichever replica runs it.
+
+        Raises:
+            TaskNotCancelableError: Other replicas began its next turn at each try. That turn continues, and its row stays.
+        """
+        for _ in range(MAX_CANCEL_TRIES):
+            if await self._try_cancel(task_id, owner, call):
                 break
+        else:
+            raise TaskNotCancelableError(CONTESTED)
         row = await self._runs.row(task_id)
         if row is not None:
             await self._removal.remove(task_id, row.writer)
         await self._runner.forget(task_id)
 
-    async def _canceled(self, task_id: str, owner: str, call: ServerCallContext) -> bool:
-        """Cancel a task; `False` where another replica began its next turn meanwhile."""
+    async def _try_cancel(self, task_id: str, owner: str, call: ServerCallContext) -> bool:
+        """Cancel a task; `False` if another replica began its next turn meanwhile."""
         if await self._was_canceled(task_id, owner):
             return True
-        await self._take_away(task_id)
+        await self._remove_from_queue(task_id)
         if await self._was_canceled(task_id, owner):
             return True
         head = await self._tasks.head(task_id, owner)
@@ -341,8 +348,8 @@ class DistributedEngine(TurnEngine):
             raise TaskNotCancelableError
         return True
 
-    async def _take_away(self, task_id: str) -> None:
-        """Wait until no replica runs a turn of a task, and none will."""
+    async def _remove_from_queue(self, task_id: str) -> None:
+        """Remove the turn of a task from the queue and wait until no replica runs it."""
         aborted: set[int] = set()
         while True:
             change = self._queue.next_change()
@@ -353,10 +360,10 @@ class DistributedEngine(TurnEngine):
             if queued.job_id not in aborted:
                 aborted.add(queued.job_id)
                 await self._queue.abort(queued)
-            await _changed(change)
+            await _wait_for_change(change)
 
     async def _cancel_unbegun(self, task_id: str, owner: str) -> None:
-        """Cancel a task that its executor has never heard of."""
+        """Cancel a task of which no run has begun."""
         writer = await self._tasks.claim(task_id, owner)
         try:
             head = writer.head
@@ -368,25 +375,25 @@ class DistributedEngine(TurnEngine):
             writer.release()
 
     async def drain(self, grace: float) -> None:
-        """Take no new turns, let the running ones finish within `grace` seconds, and leave the rest to other replicas.
+        """Accept no new turns, let the running ones finish within `grace` seconds, and leave the rest to other replicas.
 
         A turn that cannot be resumed fails with code `interrupted`.
         """
         self._draining = True
         await self._queue.stop_working()
-        if self._accepts:
-            await asyncio.wait(self._accepts, timeout=SETTLING_SECONDS)
+        if self._accept_tasks:
+            await asyncio.wait(self._accept_tasks, timeout=SETTLING_SECONDS)
         running = [job.work for job in self._jobs.values() if job.work is not None]
         if running:
             await asyncio.wait(running, timeout=grace)
-        await self._put_off(list(self._jobs.values()))
-        await self._finish_background(max(LEAST_REST, grace))
+        await self._suspend_all(list(self._jobs.values()))
+        await self._finish_background(max(MIN_STOP_SECONDS, grace))
         await self._sweeper.stop()
         await self._queue.close()
         await self._removal.close()
 
 
-async def _changed(change: asyncio.Event) -> None:
-    """Wait until the queue has changed, or may have."""
-    await asyncio.sleep(SHORTEST_LOOK)
-    await wait_for(change, LOOK_SECONDS)
+async def _wait_for_change(change: asyncio.Event) -> None:
+    """Wait until the queue changes, at most `MAX_POLL_SECONDS`."""
+    await asyncio.sleep(MIN_POLL_SECONDS)
+    await wait_for(change, MAX_POLL_SECONDS)

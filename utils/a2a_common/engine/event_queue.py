@@ -1,8 +1,8 @@
 """`LogQueue`: the A2A event queue of one run, which appends to the task log.
 
-The queue is closed while nobody follows the task any more or the log takes no event: its reader left, the turn has
-ended, a later attempt runs it, or the storage failed. That is logged once, and once more when a reader comes back.
-A reader that leaves loses nothing: the log keeps every event, and the run goes on. What the log refuses is dropped.
+The queue is closed while no client streams the task any more, or while the log accepts no event: the turn has ended, a later
+attempt runs it, or the storage failed. That is logged once, and once more when a client streams it again. A client that
+disconnects loses nothing: the log stores every event, and the run continues. An event that the log refuses is dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 
 class Closed(StrEnum):
-    """Why events are dropped, where no loss of the writer is the reason."""
+    """Why the queue is closed although the writer can still write."""
 
     UNREAD = "unread"
     """The last stream of the task was closed by its client."""
@@ -40,7 +40,7 @@ class Closed(StrEnum):
 
 
 def no_readers() -> int:
-    """The readers of a task that is not streamed."""
+    """Default count of open streams: none."""
     return 0
 
 
@@ -48,14 +48,14 @@ class LogQueue(EventQueue):
     """Appends the events of one run to the log of its task.
 
     Args:
-        writer: Appends them.
-        task_id: The task, for the log lines.
+        writer: Appends them to the task log.
+        task_id: The task, for log messages.
         readers: How many streams of the task are open now.
-        shown: The task, where it was published before the run though its executor may answer with a message.
+        shown: The task, if it was published before the run although the executor may answer with a message.
 
     Attributes:
-        closed: Why the queue is closed; empty while it is open.
-        dropped: Events that the log refused.
+        closed: Why the queue is closed; `None` while it is open.
+        dropped: Number of events that the log refused.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class LogQueue(EventQueue):
         await self.append(event)
 
     async def append(self, event: Event) -> bool:
-        """Append an event; whether it became part of the log.
+        """Append an event; return whether it became part of the log.
 
         Raises:
             ProtocolViolation: It cannot be part of this task, or no client could read it.
@@ -112,7 +112,7 @@ class LogQueue(EventQueue):
             self._close(Closed.UNREAD)
 
     def _drop(self, reason: Closed | Loss | None) -> bool:
-        """Refuse an event. Without a reason: it repeats the task or steps back, as events of every turn do, and is not counted."""
+        """Note a refused event. One without a reason repeats the task or its state, as in every turn, and is not counted."""
         self.dropped += 1
         if reason is not None:
             count(catalogue.DROPPED, reason=reason)
@@ -133,8 +133,8 @@ class LogQueue(EventQueue):
 def _as_changes(event: Event, shown: Task) -> list[Event]:
     """The first event of an executor as events after `shown`: its task as artifacts and status, its message as the end.
 
-    Not every executor says whether it answers with a task or with one message, and a client whose turn waits is not left
-    without a sign of life until it does: the task is shown before. Pure.
+    Not every executor declares whether it answers with a task or with a message. The task is published before, so that a client
+    whose turn waits sees it at once. Pure.
     """
     if isinstance(event, Message):
         answered = TaskStatus(state=TaskState.TASK_STATE_COMPLETED, message=event)

@@ -1,4 +1,4 @@
-"""Runs turns in this process, and keeps them in a table of runs for the next one."""
+"""`LocalEngine`: runs turns in this process, and stores them so that the next process can resume them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task
 
-from utils.a2a_common.engine.job import Job, still_asks
-from utils.a2a_common.engine.line import Line
-from utils.a2a_common.engine.most import NO_LIMIT, Most
+from utils.a2a_common.engine.caller_quota import NO_LIMIT, CallerQuota
+from utils.a2a_common.engine.job import Job, asks_same_question
+from utils.a2a_common.engine.local_queue import LocalQueue
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.stage import Stage, Transition
-from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
+from utils.a2a_common.engine.turn_engine import MIN_STOP_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.tasks.entries import Fenced
@@ -32,11 +32,11 @@ class LocalEngine(TurnEngine):
 
     Args:
         tasks: The task log.
-        runs: Keeps the accepted turns.
+        runs: Stores the accepted turns.
         runner: Runs one turn.
-        max_turns: Most turns that run at the same time.
-        max_waiting: Most turns that wait.
-        most: What one caller may have under way.
+        max_turns: Maximum number of turns that run at the same time.
+        max_waiting: Maximum number of waiting turns.
+        caller_quota: Limits of one caller's unfinished turns.
         fair: Whether the places are shared among the callers.
     """
 
@@ -48,11 +48,11 @@ class LocalEngine(TurnEngine):
         *,
         max_turns: int,
         max_waiting: int,
-        most: Most = NO_LIMIT,
+        caller_quota: CallerQuota = NO_LIMIT,
         fair: bool = False,
     ) -> None:
-        super().__init__(tasks, runs, runner, max_turns=max_turns, most=most, fair=fair)
-        self._line = Line(max_turns, max_waiting, fair=fair)
+        super().__init__(tasks, runs, runner, max_turns=max_turns, caller_quota=caller_quota, fair=fair)
+        self._queue = LocalQueue(max_turns, max_waiting, fair=fair)
         self._max_turns = max_turns
 
     async def works_on(self, task_id: str, owner: str) -> bool:
@@ -60,23 +60,25 @@ class LocalEngine(TurnEngine):
         del owner  # task ids are unique
         return self.under_way(task_id)
 
-    async def _still_asks(self, asked: Task, owner: str) -> bool:
-        """Whether a task waits for the answer to the same question: while its cancel is under way no turn of it begins."""
-        return asked.id not in self._jobs and still_asks(asked, await self._tasks.head(asked.id, owner))
+    async def _asks_same_question(self, asked: Task, owner: str) -> bool:
+        """Whether a task waits for the answer to the same question; no turn of it begins while it is being canceled."""
+        return asked.id not in self._jobs and asks_same_question(
+            asked, await self._tasks.head(asked.id, owner)
+        )
 
     @contextlib.asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
         """Keep turns of a conversation from beginning within the block; `False` if one is under way."""
-        held = self._line.hold(conversation)
+        held = self._queue.hold(conversation)
         try:
             yield held
         finally:
             if held:
-                self._line.release(conversation)
+                self._queue.release(conversation)
                 self._begin_next()
 
     async def start(self) -> None:
-        """Go on with the turns that an earlier process left; fail those that cannot go on.
+        """Resume the turns that an earlier process left unfinished; fail those that cannot be resumed.
 
         Raises:
             StorageError: The stored turns cannot be read.
@@ -86,18 +88,17 @@ class LocalEngine(TurnEngine):
             writer = await self._claim(job)
             try:
                 await writer.add_message(turn.request.message)
-            except Fenced:  # another process has taken it meanwhile
+            except Fenced:  # another process has claimed it meanwhile
                 writer.release()
                 continue
-            job.take(Transition.STORE)
+            job.advance(Transition.STORE)
             self._join(job)
         self._begin_next()
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
-        """Accept a turn: it is stored, it will be run, and the log can be read from now.
+        """Accept a turn: when this returns, it is stored, it will run, and its log can be read.
 
-        It has its place in the line, where one turn of a conversation begins at a time. It is stored, and its message joins
-        the task: `_store`. It runs when it is both stored and let in by the line: `_run`.
+        It joins the queue at once and is stored meanwhile. It runs when it is stored and the queue lets it begin.
 
         Raises:
             Overloaded: Too many turns wait.
@@ -112,84 +113,86 @@ class LocalEngine(TurnEngine):
             raise Draining(RESTART_SECONDS)
         if self.under_way(turn.task_id):
             raise TaskBusy
-        if not self._most.takes(self._of(turn.owner), turn.size, self._max_turns):
-            raise TooManyRequests(self._pace.retry_after(self._line.waiting))
-        if not self._line.takes(turn.conversation):
-            raise Overloaded(self._pace.retry_after(self._line.waiting))
+        if not self._caller_quota.allow(self._usage_of(turn.owner), turn.size, self._max_turns):
+            raise TooManyRequests(self._wait_estimate.retry_after(self._queue.waiting))
+        if not self._queue.has_room(turn.conversation):
+            raise Overloaded(self._wait_estimate.retry_after(self._queue.waiting))
         job = Job(turn, call, contextvars.copy_context())
         self._join(job)
         self._begin_next()
-        await asyncio.shield(self._spawn(self._unless_taken(turn, self._accept(job))))
+        await asyncio.shield(self._spawn(self._unless_fenced(turn, self._accept(job))))
 
     async def drain(self, grace: float) -> None:
-        """Take no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
+        """Accept no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
 
         A turn that cannot be resumed fails with code `interrupted`.
         """
         self._draining = True
-        await self._put_off([job for job in self._jobs.values() if job.work is None])
+        await self._suspend_all([job for job in self._jobs.values() if job.work is None])
         running = [job.work for job in self._jobs.values() if job.work is not None]
         if running:
             await asyncio.wait(running, timeout=grace)
-        await self._put_off(list(self._jobs.values()))
-        await self._finish_background(max(LEAST_REST, grace))
+        await self._suspend_all(list(self._jobs.values()))
+        await self._finish_background(max(MIN_STOP_SECONDS, grace))
         await self._removal.close()
 
-    def _of(self, owner: str) -> UnderWay:
-        """What a caller has under way."""
+    def _usage_of(self, owner: str) -> UnderWay:
+        """The unfinished turns of a caller."""
         sizes = [job.turn.size for job in self._jobs.values() if job.turn.owner == owner]
         return UnderWay(len(sizes), sum(sizes))
 
     def _join(self, job: Job) -> None:
         self._jobs[job.turn.task_id] = job
-        self._line.join(job.turn.task_id, job.turn.conversation)
+        self._queue.join(job.turn.task_id, job.turn.conversation)
         count(catalogue.WAITING, 1)
 
     async def _accept(self, job: Job) -> None:
-        """Store a turn that has its place in the line. It goes on when the caller goes away meanwhile."""
+        """Store a turn that is in the queue. Continues if the caller is canceled meanwhile."""
         try:
             writer = await self._store(job)
             if writer is None:
-                self._leave(job)
+                self._release_ended(job)
                 return
-            if self._line.waits(job.turn.task_id) or self._runner.keeps_waiting(job.turn):
+            if self._queue.is_waiting(job.turn.task_id) or self._runner.may_stay_silent(job.turn):
                 await self._runner.accept(job.turn, writer)
         except BaseException as error:
-            refused = isinstance(error, Exception) and not job.kept  # the next start must not run it
-            self._forget(job)
+            refused = (
+                isinstance(error, Exception) and not job.continues_elsewhere
+            )  # the next start must not run it
+            self._release(job)
             if refused:
                 await self._remove(job)
             elif job.fenced:
                 await self._remove_late(job)
             raise
         finally:
-            job.take(Transition.CLOSE if job.over else Transition.STORE)
+            job.advance(Transition.CLOSE if job.over else Transition.STORE)
         self._begin(job)
 
-    def _leave(self, job: Job) -> None:
-        """Let go of a turn that has ended in another process: its task answers, and its row is not this one's."""
+    def _release_ended(self, job: Job) -> None:
+        """Remove a turn that has ended in another process: its task has the answer, and its row belongs to that process."""
         assert job.writer is not None
         job.writer.release()
         job.writer = None
-        self._forget(job)
+        self._release(job)
 
     def _begin_next(self) -> None:
-        for task_id in () if self._draining else self._line.next():
+        for task_id in () if self._draining else self._queue.begin_next():
             count(catalogue.WAITING, -1)
             self._begin(self._jobs[task_id])
 
     def _begin(self, job: Job) -> None:
-        """Run a turn that is both stored and let in by the line."""
-        if job.stage is Stage.STORED and not self._line.waits(job.turn.task_id):
+        """Run a turn if it is stored and the queue lets it begin."""
+        if job.stage is Stage.STORED and not self._queue.is_waiting(job.turn.task_id):
             job.begin(self._spawn(self._run(job), context=job.context))
 
-    def _forget(self, job: Job) -> None:
-        """Nothing of the turn is left in this process but its row."""
+    def _release(self, job: Job) -> None:
+        """Remove all but the row of a turn from this process, and begin the next turns."""
         del self._jobs[job.turn.task_id]
-        if self._line.waits(job.turn.task_id):
+        if self._queue.is_waiting(job.turn.task_id):
             count(catalogue.WAITING, -1)
-        self._line.leave(job.turn.task_id)
+        self._queue.remove(job.turn.task_id)
         if job.writer is not None:
             job.writer.release()
-        job.take(Transition.END)
+        job.advance(Transition.END)
         self._begin_next()

@@ -10,14 +10,14 @@ from procrastinate import PsycopgConnector
 from psycopg import sql
 
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.steady_jobs import COUNTS, standings
+from utils.a2a_common.engine.resilient_jobs import COUNTS, loads_of
 from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.at_rest import commands_ended
 from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
 
 
 class QueuePool(CancelablePool):
-    """The connections of a queue. A start waits for the first of them as long as anybody does, not for the driver's half minute."""
+    """The connections of a queue. `open` waits as long as any request for a connection, not the driver's 30 seconds."""
 
     async def open(self, wait: bool = False, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's own
         """Connect.
@@ -40,7 +40,7 @@ class PostgresQueueTables:
         self.schema = pool.schema
 
     def connector(self) -> PsycopgConnector:
-        """Connections of the queue's own: the worker keeps some of them busy."""
+        """Connections for the queue only: the worker keeps some of them busy."""
         return PsycopgConnector(
             pool_factory=QueuePool,
             connection_class=AnsweringConnection,
@@ -64,7 +64,7 @@ class PostgresQueueTables:
 
     @asynccontextmanager
     async def held_if_free(self, number: int) -> AsyncIterator[bool]:
-        """Hold a lock outside a transaction, which the server would end while it stands still; commands are waited for."""
+        """Hold a lock outside a transaction, which the server would end when idle; wait for commands."""
         async with self._pool.locks.held_if_free(number) as free:
             if free:
                 await commands_ended(self._pool)
@@ -82,7 +82,7 @@ class PostgresQueueTransaction:
         self.connection = connection
 
     async def lock(self, number: int, *, shared: bool = False) -> None:
-        """Wait for a lock, as long as for one on a table."""
+        """Wait for a lock, at most as long as for a lock on a table."""
         take = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
         await self.connection.execute(sql.SQL("SELECT {}(%s)").format(sql.Identifier(take)), (number,))
 
@@ -96,7 +96,7 @@ class PostgresQueueTransaction:
         """The unfinished jobs of a queue."""
         values = {"task": task_id, "queue": queue, "alive": alive}
         workers, task_busy, found = await self._one(COUNTS, values)
-        return Counts(workers, task_busy, standings(found))
+        return Counts(workers, task_busy, loads_of(found))
 
     async def _one(self, query: LiteralString, values: dict[str, Any]) -> Any:
         return await (await self.connection.execute(query, values)).fetchone()

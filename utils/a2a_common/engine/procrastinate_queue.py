@@ -1,8 +1,7 @@
-"""The queue of an agent's turns in PostgreSQL, which all its replicas work on: Procrastinate's, behind one class.
+"""`ProcrastinateQueue`: the queue of an agent's turns in PostgreSQL, which all its replicas share, based on Procrastinate.
 
-Import this module only where DATABASE_URL is set. A job holds the id of a task and nothing else. Its lock is the conversation,
-so that one turn of it runs at a time, over all replicas, in order. A job has one worker only: what a worker that was taken
-for dead left is queued again as a job of its own, so that the first can neither end nor move it when it wakes.
+Import this module only if DATABASE_URL is set. A job holds the id of a task and nothing else. Its lock is the conversation, so
+that one turn of it runs at a time, over all replicas, in order.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from procrastinate.job_context import AbortReason
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 from psycopg_pool import PoolTimeout
 
+from utils.a2a_common.engine.load import Load
 from utils.a2a_common.engine.queue_tables import QueueTables
-from utils.a2a_common.engine.shared_line import Load
-from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, Fit, Sharing, SteadyJobs, task_of
-from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, QueuePlace, Work
+from utils.a2a_common.engine.resilient_jobs import AGAIN_SECONDS, Fit, ResilientJobManager, Sharing, task_of
+from utils.a2a_common.engine.turn_queue import QueuedTurn, QueuePlace, Requeued, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
 from utils.errors import Draining
@@ -40,21 +39,21 @@ GOES_ON = 1
 
 HEARTBEAT_SECONDS = 1.0
 POLL_SECONDS = 0.5
-"""How long a worker sleeps that no notification wakes."""
+"""Seconds between two polls of a worker that gets no notification."""
 
 _OUTAGE = (exceptions.ProcrastinateException, psycopg.Error, OSError)
-"""What ends a worker where the database fails."""
+"""Errors that end a worker when the database fails."""
 
 
 class ProcrastinateQueue:
     """The queue of an agent, and this process' worker on it.
 
     Args:
-        tables: Where it is stored.
-        at_once: Turns that each replica runs at the same time.
-        takeover_seconds: How long after its last sign of life a worker's turns have begun elsewhere.
-        grace: Seconds that turns have to stop where the worker ends by itself.
-        fit: Tells whether this process can run turns now; others take them while it cannot. Always where unset.
+        tables: Its tables.
+        at_once: Maximum number of turns that each replica runs at the same time.
+        takeover_seconds: Seconds after a worker's last heartbeat within which its turns run elsewhere.
+        grace: Seconds that turns have to stop if the worker ends by itself.
+        fit: Whether this process can run turns now; it takes none while it cannot. Always if omitted.
     """
 
     def __init__(
@@ -73,17 +72,17 @@ class ProcrastinateQueue:
         self.stalled_seconds = stalled_seconds(takeover_seconds)
         self.name = queue_name(tables.schema)
         self._app: App | None = None
-        self._manager: SteadyJobs | None = None
+        self._manager: ResilientJobManager | None = None
         self._beat: asyncio.Task[None] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._stopping = False
         self._fair = False
 
     async def open(self, work: Work, *, fair: bool = False) -> None:
-        """Connect, and run turns with `work` from now. With `fair`, places are shared among the callers.
+        """Connect, and begin to run turns with `work`. With `fair`, places are shared among the callers.
 
         Raises:
-            SettingsError: The server gives it no connection.
+            SettingsError: The server has too few connections.
             StorageError: The database cannot be reached.
         """
         logging.getLogger("procrastinate").setLevel(logging.WARNING)
@@ -91,7 +90,7 @@ class ProcrastinateQueue:
         self._app = app = App(connector=connector)
         self._fair = fair
         sharing = Sharing(self._at_once, self.stalled_seconds) if fair else None
-        app.job_manager = self._manager = SteadyJobs(connector, self.name, sharing, self._fit)
+        app.job_manager = self._manager = ResilientJobManager(connector, self.name, sharing, self._fit)
         _register(app, self.name, self._noted(work, self._manager))
         try:
             with _storage_errors():
@@ -109,21 +108,21 @@ class ProcrastinateQueue:
         self._worker = asyncio.create_task(worker)
 
     async def stop_working(self) -> None:
-        """Fetch no more turns. Those that run go on until `close`; their signs of life do too. Safe to call twice."""
+        """Fetch no more turns. Running turns, and the heartbeats, continue until `close`. Safe to call twice."""
         if not self._stopping and self._worker is not None:
             self._stopping = True
             self._worker.cancel()
-            signs = supervised(
+            heartbeats = supervised(
                 "signs_of_life",
                 self._stay_alive,
                 foreseen=_OUTAGE,
                 first=HEARTBEAT_SECONDS,
                 longest=HEARTBEAT_SECONDS,
             )
-            self._beat = asyncio.create_task(signs)
+            self._beat = asyncio.create_task(heartbeats)
 
     async def _stay_alive(self) -> float | None:
-        """Give a sign of life for the turns that still run: a worker that stops does not, and would be taken for dead."""
+        """Send heartbeats while turns still run: a stopping worker sends none itself, and would count as dead."""
         if self._manager is None or self._manager.worker_id is None:
             return None
         await self._manager.update_heartbeat(self._manager.worker_id)
@@ -142,7 +141,7 @@ class ProcrastinateQueue:
             app, self._app = self._app, None
             await app.close_async()
 
-    def _noted(self, work: Work, jobs: SteadyJobs) -> Callable[[JobContext], Awaitable[None]]:
+    def _noted(self, work: Work, jobs: ResilientJobManager) -> Callable[[JobContext], Awaitable[None]]:
         async def run(context: JobContext) -> None:
             jobs.note_begun(context.job)
             await work(_queued(context.job, lambda: context.abort_reason() is AbortReason.USER_REQUEST))
@@ -150,7 +149,7 @@ class ProcrastinateQueue:
         return run
 
     async def _run_worker(self, app: App) -> float | None:
-        """Run a worker until it is told to stop; one that lost the database is followed by another."""
+        """Run a worker until `stop_working`. One that lost the database is replaced by another after a pause."""
         if self._stopping:
             return None
         await app.run_worker_async(
@@ -169,7 +168,7 @@ class ProcrastinateQueue:
 
     @asynccontextmanager
     async def place(self, task_id: str, conversation: str) -> AsyncIterator[QueuePlace]:
-        """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice.
+        """The transaction that adds a turn. Only one runs at a time, so that two replicas cannot use the same last place.
 
         Raises:
             StorageError: The database failed.
@@ -179,7 +178,7 @@ class ProcrastinateQueue:
             await transaction.lock(self._lock("line"))
             found = await transaction.counts(self.name, task_id, self.stalled_seconds)
             places = self._at_once * max(1, found.workers)
-            load = Load(places, found.standings, conversation, self._fair)
+            load = Load(places, found.loads, conversation, self._fair)
 
             async def take(goes_on: bool) -> None:
                 with _storage_errors():
@@ -191,7 +190,7 @@ class ProcrastinateQueue:
 
     @asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
-        """Let no turn of a conversation be added within the block; `False` where there is one."""
+        """Keep turns of a conversation from being added within the block; `False` if there is one already."""
         async with self._tables.held_if_free(rest_lock(self._tables.schema, conversation)) as free:
             with _storage_errors():
                 rests = free and not await self._jobs.is_busy(conversation)
@@ -211,11 +210,11 @@ class ProcrastinateQueue:
         )
 
     def next_change(self) -> asyncio.Event:
-        """Set when this replica hears of a turn that was added, has ended or waits again. What it does not hear sets nothing."""
+        """Set when this replica is notified that a turn was added, has ended or was requeued. Notifications can be lost."""
         return self._jobs.next_change()
 
     async def withdraw(self, turn: QueuedTurn) -> bool:
-        """Take a turn that waits out of the queue; `False` where it runs or is gone."""
+        """Remove a waiting turn from the queue; `False` if it runs or is gone."""
         with _storage_errors():
             return await self._jobs.cancel_job_by_id_async(turn.job_id, abort=False, delete_job=True)
 
@@ -235,18 +234,18 @@ class ProcrastinateQueue:
             return await self._jobs.waiting()
 
     async def restore(self, task_id: str, conversation: str) -> None:
-        """Queue a turn that is stored and not in the queue."""
+        """Queue a stored turn unless it is in the queue already."""
         with _storage_errors(), suppress(exceptions.AlreadyEnqueued):
             await self._defer(task_id, conversation, goes_on=True)
 
     @asynccontextmanager
     async def sweeping(self) -> AsyncIterator[bool]:
-        """One sweeper at a time, over all replicas; `False` for the others."""
+        """Whether this replica may sweep within the block: one at a time, over all replicas."""
         async with self._tables.transaction() as transaction:
             yield await transaction.try_lock(self._lock("sweeper"))
 
-    async def put_back_stalled(self) -> list[str]:
-        """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`."""
+    async def requeue_stalled(self) -> list[str]:
+        """Queue the turns of dead workers as new jobs and return their tasks. Only within `sweeping`."""
         with _storage_errors():
             stalled = list(
                 await self._jobs.get_stalled_jobs(
@@ -260,7 +259,7 @@ class ProcrastinateQueue:
         return [task_of(job) for job in stalled]
 
     async def clear(self) -> None:
-        """Delete what is left of jobs that were canceled or put back at the same moment; the others leave nothing."""
+        """Delete the rows of jobs that were canceled and requeued at the same moment; other jobs leave none."""
         with _storage_errors():
             await self._jobs.delete_old_jobs(
                 0, queue=self.name, include_failed=True, include_cancelled=True, include_aborted=True
@@ -278,22 +277,22 @@ class ProcrastinateQueue:
         await self._jobs.defer_job_async(job, connection=connection)
 
     @property
-    def _jobs(self) -> SteadyJobs:
+    def _jobs(self) -> ResilientJobManager:
         if self._app is None or self._manager is None:  # the process ends
             raise Draining(RESTART_SECONDS)
         return self._manager
 
 
-class _PutBackAlone(BaseRetryStrategy):
-    """A job runs again where its worker put it back, and else never: what fails has ended its task."""
+class _RequeueOnly(BaseRetryStrategy):
+    """A job runs again only if its worker requeued it: a job that fails has ended its task."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         del job
-        return RetryDecision(priority=GOES_ON) if isinstance(exception, PutBack) else None
+        return RetryDecision(priority=GOES_ON) if isinstance(exception, Requeued) else None
 
 
 def _register(app: App, queue: str, run: Callable[[JobContext], Awaitable[None]]) -> None:
-    @app.task(name=TASK_NAME, queue=queue, pass_context=True, retry=_PutBackAlone())
+    @app.task(name=TASK_NAME, queue=queue, pass_context=True, retry=_RequeueOnly())
     async def run_turn(context: JobContext, task_id: str) -> None:
         del task_id  # it is in the job as well
         await run(context)
@@ -311,12 +310,12 @@ def _goes_on(priority: int, attempts: int) -> bool:
 
 
 def stalled_seconds(takeover_seconds: float) -> float:
-    """After how many seconds without a sign of life a worker counts as dead, so that there is time left to begin elsewhere."""
+    """Seconds without a heartbeat after which a worker counts as dead. The rest of the takeover time is for the new start."""
     return max(2 * HEARTBEAT_SECONDS, 0.7 * takeover_seconds)
 
 
 async def apply_schema(pool: PostgresPool) -> None:
-    """Install Procrastinate's tables in the agent's schema, where they are not there yet.
+    """Install Procrastinate's tables in the agent's schema if they are missing.
 
     Raises:
         StorageError: The database failed.

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from utils.a2a_common.engine.shared_line import Standing
+from utils.a2a_common.engine.load import ConversationLoad
 
 if TYPE_CHECKING:
     from procrastinate.connector import BaseAsyncConnector
@@ -18,14 +18,14 @@ class Counts:
     """The unfinished jobs of a queue, as one transaction sees them.
 
     Attributes:
-        workers: Workers with a recent sign of life.
+        workers: Number of workers with a recent heartbeat.
         task_busy: Whether the task in question has a job.
-        standings: The conversations with a job.
+        loads: One for each conversation with a job.
     """
 
     workers: int
     task_busy: bool
-    standings: Sequence[Standing]
+    loads: Sequence[ConversationLoad]
 
 
 class QueueTransaction(Protocol):
@@ -36,36 +36,36 @@ class QueueTransaction(Protocol):
         """The connector that adds jobs within this transaction."""
 
     async def lock(self, number: int, *, shared: bool = False) -> None:
-        """Wait for a lock; a shared one is had by any number of transactions at a time."""
+        """Wait for a lock; any number of transactions can hold a shared one."""
 
     async def try_lock(self, number: int) -> bool:
         """Take the lock if it is free; return whether it was taken."""
 
     async def counts(self, queue: str, task_id: str, alive: float) -> Counts:
-        """The unfinished jobs of a queue. A worker counts whose last sign of life is no older than `alive` seconds."""
+        """The unfinished jobs of a queue. A worker counts if its last heartbeat is no older than `alive` seconds."""
 
 
 class QueueTables(Protocol):
-    """The tables of one agent, as one process reaches them."""
+    """The tables of one agent."""
 
     @property
     def schema(self) -> str:
         """Name of the agent's schema."""
 
     def connector(self) -> BaseAsyncConnector:
-        """A connector of this process, which is not open yet."""
+        """A new connector, not open yet."""
 
     def transaction(self) -> AbstractAsyncContextManager[QueueTransaction]:
         """A transaction: committed at the end of the block, rolled back if the block raises.
 
         Raises:
-            StorageError: The storage failed. Where the connection was lost at the commit, it may be stored all the same.
+            StorageError: The storage failed. If the connection was lost during the commit, it may be stored all the same.
         """
 
     def held_if_free(self, number: int) -> AbstractAsyncContextManager[bool]:
-        """Hold a lock of a transaction within the block, for as long as that takes; `False` where somebody has it.
+        """Hold a lock within the block, however long that takes; `False` if another holder has it.
 
-        A command that changes conversations directly is waited for.
+        Waits for commands that change conversations directly in the database.
 
         Raises:
             StorageError: The storage failed, or a command takes long.

@@ -1,4 +1,4 @@
-"""Handles the unfinished work of an earlier process: resumes turns, and ends tasks that cannot be resumed."""
+"""`Recovery`: the unfinished turns of an earlier process. Finds those to resume, and ends the tasks of the others."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from utils.persistence.runs import RunRow, RunStore
 log = structlog.get_logger(__name__)
 
 UNREADABLE = (UnsupportedOperationError, StorageUnreadable)
-"""What a task raises that is damaged, or that no key reads: it cannot be ended, and the log lists it as failed."""
+"""Errors of a task that is damaged, or that no key decrypts: it cannot be ended, and is listed as failed."""
 
-MOST_ATTEMPTS = 2
-"""How often a turn is taken over from a process that died: it may be what kills them."""
+MAX_ATTEMPTS = 2
+"""Times that a turn is taken over from a process that died: the turn may be what crashes them."""
 
 
 class Recovery:
-    """Looks through what an earlier process left.
+    """Sorts the unfinished turns of an earlier process.
 
     Args:
         tasks: The task log.
@@ -45,7 +45,7 @@ class Recovery:
         self._abandon = abandon
 
     async def turns(self) -> list[tuple[RunRow, Turn]]:
-        """The turns to go on with, oldest first. Each other task that was worked on has failed when this returns.
+        """The turns to resume, oldest first. Every other unfinished task has failed when this returns.
 
         Raises:
             StorageError: The stored turns cannot be read.
@@ -60,7 +60,7 @@ class Recovery:
         return found
 
     async def turn_of(self, row: RunRow) -> Turn | None:
-        """The turn of a row, unless it is over; one that cannot go on is ended."""
+        """The turn of a row; `None` if it is over, or if it cannot be resumed: then its task is ended and the row removed."""
         try:
             turn = await self._goes_on(row)
         except UNREADABLE:
@@ -70,10 +70,10 @@ class Recovery:
         return turn
 
     async def _goes_on(self, row: RunRow) -> Turn | None:
-        turn = decoded(row)
+        turn = decode_row(row)
         head = await self._tasks.head(row.task_id, row.owner)
         over = head is not None and head.status.state in TERMINAL if turn is None else is_over(turn, head)
-        if turn is not None and not over and self._runner.resumable and row.attempts < MOST_ATTEMPTS:
+        if turn is not None and not over and self._runner.resumable and row.attempts < MAX_ATTEMPTS:
             return turn
         if not over:
             await self.fail(row.task_id, row.owner, turn)
@@ -89,7 +89,7 @@ class Recovery:
         self._abandon(task_id)
 
 
-def decoded(row: RunRow) -> Turn | None:
+def decode_row(row: RunRow) -> Turn | None:
     """The turn of a row; `None` if it cannot be read."""
     try:
         return decode_turn(row.body)

@@ -1,4 +1,4 @@
-"""Removes the rows of finished turns, and keeps trying while the storage fails."""
+"""`RunRemoval`: removes the rows of finished turns, with retries while the storage fails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 class RunRemoval:
-    """Removes rows, each until it is gone: a row that stays is a turn that the next start looks at in vain.
+    """Removes rows, with retries. A row that remains costs the next start a needless check.
 
     Args:
         runs: The table of runs.
@@ -30,10 +30,10 @@ class RunRemoval:
         self._work: asyncio.Task[None] | None = None
 
     async def remove(self, task_id: str, writer: int) -> bool:
-        """Remove the row of a turn, now or as soon as the storage works; one that a later attempt holds stays.
+        """Remove the row of a turn, now or as soon as the storage works, unless a later attempt has stored it again.
 
         Returns:
-            Whether it was removed now.
+            Whether it is removed when this returns.
         """
         self._left[task_id] = writer
         await self._try(task_id, writer)
@@ -46,7 +46,7 @@ class RunRemoval:
         return task_id not in self._left
 
     async def close(self) -> None:
-        """Try each once more. The next start removes what stays."""
+        """Try each once more. The next start removes the rest."""
         if self._work is not None:
             await end_tasks([self._work])
         await self._try_all()

@@ -14,18 +14,18 @@ from functools import lru_cache
 from utils.a2a_common.protocol.owner import parts_of
 
 CALLER_TIMES = 3
-"""How many times the free places one caller may hold: three quarters of all places where nobody else has one."""
+"""How many times the free places one caller may hold: three quarters of all places if no other caller holds any."""
 
 TENANT_TIMES = 7
-"""The same for all callers of a tenant together: seven eighths. Where callers have no tenant, nothing is kept from them."""
+"""The same for all callers of a tenant together: seven eighths. Callers without a tenant have no such limit."""
 
 Caller = tuple[str, str]
-"""A tenant, which may be empty, and an owner of it."""
+"""A tenant, which may be empty, and an owner in it."""
 
 
 @lru_cache(maxsize=4096)
 def caller_of(conversation: str) -> Caller:
-    """Whose a conversation is, by its key. A key that names no owner is a caller of its own."""
+    """The caller that owns a conversation, by its key. A key that names no owner counts as a caller of its own."""
     try:
         owner, _ = json.loads(conversation)
         tenant, _ = parts_of(owner)
@@ -40,11 +40,11 @@ def leaves_room(held: int, free: int, times: int) -> bool:
 
 
 class FairShares:
-    """Places that callers hold.
+    """The places for turns, and how many each caller holds.
 
     Args:
         places: How many there are.
-        fair: Whether they are shared among the callers; else whoever comes first takes them.
+        fair: Whether they are shared among the callers; otherwise any caller may take a free one.
     """
 
     def __init__(self, places: int, *, fair: bool) -> None:
@@ -54,7 +54,7 @@ class FairShares:
         self.free = places
 
     def take(self, caller: Caller, places: int = 1) -> None:
-        """A caller holds further places, whether it may or not."""
+        """Give a caller further places, without a check."""
         self.free -= places
         self._callers[caller] += places
         self._tenants[caller[0]] += places

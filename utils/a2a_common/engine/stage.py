@@ -1,4 +1,4 @@
-"""How far a turn is in this process, and which transitions there are. Pure."""
+"""The state machine of a turn in one process: its stages and the legal transitions. Pure."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """How far a turn is in this process. Whether it has a place among those that run, the line knows."""
+    """A stage of a turn in this process. The queue knows whether it has a place among the running turns."""
 
     NEW = "new"
     """It is being stored."""
     STORED = "stored"
-    """It is stored, and has not begun."""
+    """It is stored and has not begun."""
     RUNNING = "running"
-    """Its run is under way."""
+    """It runs."""
     HALTED = "halted"
-    """It is canceled or put off before its run began: it never begins here."""
+    """It was canceled or suspended before its run began: it never begins here."""
     STOPPING = "stopping"
-    """It is canceled or put off while its run is under way."""
+    """It was canceled or suspended while it ran."""
     ENDED = "ended"
-    """Nothing of it is left in this process but its row."""
+    """Only its row is left."""
     CLOSED = "closed"
-    """Its row is removed, or left to whoever goes on with it."""
+    """Its row is removed, or left to the process that continues the turn."""
 
 
 class Transition(StrEnum):
-    """What brings a turn from one stage to the next."""
+    """A step of a turn from one stage to another."""
 
     STORE = "store"
     """It is stored."""
     BEGIN = "begin"
     """Its run begins."""
     STOP = "stop"
-    """It is canceled, or put off because the process ends; both may come, in any order."""
+    """It is canceled, or suspended because the process ends; both may happen, in any order."""
     END = "end"
-    """Its run has returned, or there was none; also where it could not be stored."""
+    """Its run has returned, or there was none; also if it could not be stored."""
     CLOSE = "close"
-    """Its row was seen to."""
+    """Its row was removed, or left on purpose."""
 
 
 TRANSITIONS: Mapping[Transition, Mapping[Stage, Stage]] = {
@@ -68,21 +68,21 @@ TRANSITIONS: Mapping[Transition, Mapping[Stage, Stage]] = {
         Stage.CLOSED: Stage.CLOSED,
     },
 }
-"""The legal transitions: for each transition the stages that it may come in, and what it makes of them."""
+"""The legal transitions: for each transition, the stages that it is legal in and the stage that follows."""
 
 OVER = frozenset({Stage.ENDED, Stage.CLOSED})
-"""Stages of a turn of which nothing runs or waits in this process any more."""
+"""Stages in which nothing of the turn runs or waits in this process."""
 
 
 class IllegalTransition(RuntimeError):
-    """A transition that cannot come in this stage: a fault of the engine."""
+    """A transition that is not legal in this stage: a bug of the engine."""
 
 
 def after(stage: Stage, transition: Transition) -> Stage:
     """The stage after a transition.
 
     Raises:
-        IllegalTransition: The transition cannot come now.
+        IllegalTransition: The transition is not legal in this stage.
     """
     try:
         return TRANSITIONS[transition][stage]

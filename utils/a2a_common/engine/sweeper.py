@@ -1,6 +1,6 @@
-"""Puts turns back into the queue that nobody runs any more: what dead replicas ran, and what never came into it.
+"""`Sweeper`: requeues turns that no replica runs: those of dead replicas, and those that are stored but not in the queue.
 
-It also tells how many turns wait, over all replicas, since only the queue knows it.
+It also reports how many turns wait, over all replicas.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 STRAY_SECONDS = 10.0
-"""Time between two looks for turns that are in no queue. Who is in none at both looks is not just being accepted."""
+"""Seconds between two checks for turns that are not in the queue. One that is missing in both is not just being accepted."""
 
-BLIND_SECONDS = 2.5
-"""Time after an outage of the database in which nobody is taken for dead: living workers give two signs of life meanwhile."""
+GRACE_SECONDS = 2.5
+"""Seconds after an outage of the database in which no worker counts as dead: a living one sends two heartbeats meanwhile."""
 
 
 class Sweeper:
-    """Looks often; one replica at a time.
+    """Sweeps periodically; one replica at a time.
 
     Args:
         queue: The queue.
         tasks: The task log.
         runs: The turns that were accepted.
-        recovery: Tells which of them go on, and ends the others.
+        recovery: Finds those to resume, and ends the others.
     """
 
     def __init__(self, queue: TurnQueue, tasks: TaskLog, runs: RunStore, recovery: Recovery) -> None:
@@ -48,19 +48,19 @@ class Sweeper:
         self._recovery = recovery
         self._suspects: set[str] = set()
         self._unreadable: set[str] = set()
-        self._blind_until = 0.0
+        self._grace_until = 0.0
         self._next_strays = 0.0
         self._pause = queue.stalled_seconds / 7
         self._work: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look, in the background."""
+        """Begin to sweep, in the background."""
         self._next_strays = asyncio.get_running_loop().time() + STRAY_SECONDS
         work = supervised("sweeper", self._sweep, after=self._pause, first=self._pause, longest=STRAY_SECONDS)
         self._work = asyncio.create_task(work)
 
     async def stop(self) -> None:
-        """Look no more. Safe to call twice."""
+        """Stop sweeping. Safe to call twice."""
         if self._work is not None:
             await end_tasks([self._work])
 
@@ -72,30 +72,30 @@ class Sweeper:
             self._next_strays = began + STRAY_SECONDS
         try:
             process_metrics().set(catalogue.WAITING, await self._queue.waiting())
-            await self._look(began, strays=strays)
-        except (
-            StorageError
-        ):  # the storage logs it; the next look comes as soon as ever, and is blind at first
-            self._blind_until = loop.time() + BLIND_SECONDS
+            await self._sweep_once(began, strays=strays)
+        except StorageError:  # the storage logs it; after it, no worker counts as dead for a while
+            self._grace_until = loop.time() + GRACE_SECONDS
         return self._pause
 
-    async def _look(self, began: float, *, strays: bool) -> None:
-        async with self._queue.sweeping() as ours:
-            if not ours:
+    async def _sweep_once(self, began: float, *, strays: bool) -> None:
+        async with self._queue.sweeping() as acquired:
+            if not acquired:
                 self._suspects.clear()
                 return
             now = asyncio.get_running_loop().time()
-            if now - began >= self._queue.stalled_seconds / 2:  # the signs of life of the others wait as long
-                self._blind_until = now + BLIND_SECONDS
-            if now >= self._blind_until:
-                for task_id in await self._queue.put_back_stalled():
+            if (
+                now - began >= self._queue.stalled_seconds / 2
+            ):  # the heartbeats of other workers are delayed as well
+                self._grace_until = now + GRACE_SECONDS
+            if now >= self._grace_until:
+                for task_id in await self._queue.requeue_stalled():
                     log.warning("turn.put_back", task_id=task_id)
             if strays:
-                await self._put_back_strays()
+                await self._requeue_strays()
                 await self._queue.clear()
 
-    async def _put_back_strays(self) -> None:
-        """Queue or end what was accepted and is in no queue: its replica died while it accepted it, or its storage failed."""
+    async def _requeue_strays(self) -> None:
+        """Requeue or end accepted turns that are not in the queue: their replica died while it accepted them, or its storage failed."""
         open_tasks = await self._tasks.unfinished()
         rows = {row.task_id: row for row in await self._runs.rows()}
         queued = await self._queue.all_tasks()
@@ -114,7 +114,7 @@ class Sweeper:
         failures.raise_first()
 
     async def _end(self, task_id: str, owner: str) -> None:
-        """End a task that has no turn; one that cannot be read stays open, and is not tried again by this process."""
+        """End a task that has no turn. One that cannot be read stays open, and this process does not try it again."""
         try:
             await self._recovery.fail(task_id, owner, None)
         except UNREADABLE:

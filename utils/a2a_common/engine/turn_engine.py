@@ -1,4 +1,4 @@
-"""What all engines do with a turn: claim its task, run it, cancel it, suspend it, and remove its stored data."""
+"""`TurnEngine`: what both engines do with a turn: claim its task, run it, cancel it, suspend it, and remove its row."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
-from utils.a2a_common.engine.job import Job, check_asks, check_open, has_received, is_over
-from utils.a2a_common.engine.line import Pace
-from utils.a2a_common.engine.most import Most
+from utils.a2a_common.engine.caller_quota import CallerQuota
+from utils.a2a_common.engine.job import Job, check_not_ended, check_question_open, has_received, is_over
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.engine.stage import Stage, Transition
 from utils.a2a_common.engine.turn_runner import TurnRunner
@@ -28,6 +27,7 @@ from utils.a2a_common.engine.unfinished_turns import (
     interrupt,
     suspend,
 )
+from utils.a2a_common.engine.wait_estimate import WaitEstimate
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
@@ -41,8 +41,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-LEAST_REST = 1.0
-"""Least seconds that work which is stopped has to end, whatever the grace is."""
+MIN_STOP_SECONDS = 1.0
+"""Minimum seconds that stopped work has to end, even with a shorter grace."""
 
 SETTLING_SECONDS = 5.0
 """Longest wait for the run of a settled turn to return, before a message that follows it is refused."""
@@ -51,14 +51,14 @@ SETTLING_SECONDS = 5.0
 class TurnEngine(ABC):
     """Decides when and where a turn runs. Its progress is in the task log.
 
-    What it does with the turns of this process stands here; where they come from is the business of its subclasses.
+    This class handles the turns of this process; subclasses decide where they come from.
 
     Args:
         tasks: The task log.
-        runs: Keeps the accepted turns.
+        runs: Stores the accepted turns.
         runner: Runs one turn.
-        max_turns: Most turns that run at the same time.
-        most: What one caller may have under way.
+        max_turns: Maximum number of turns that run at the same time.
+        caller_quota: Limits of one caller's unfinished turns.
         fair: Whether the places are shared among the callers.
 
     Attributes:
@@ -72,15 +72,15 @@ class TurnEngine(ABC):
         runner: TurnRunner,
         *,
         max_turns: int,
-        most: Most,
+        caller_quota: CallerQuota,
         fair: bool,
     ) -> None:
         self._tasks = tasks
         self._runs = runs
         self._runner = runner
         self._removal = RunRemoval(runs)
-        self._pace = Pace(max_turns)
-        self._most = most
+        self._wait_estimate = WaitEstimate(max_turns)
+        self._caller_quota = caller_quota
         self._fair = fair
         self._jobs: dict[str, Job] = {}
         self._cancels: dict[str, asyncio.Task[bool]] = {}
@@ -90,7 +90,7 @@ class TurnEngine(ABC):
 
     @abstractmethod
     async def start(self) -> None:
-        """Go on with the turns that an earlier process left.
+        """Resume the turns that an earlier process left unfinished.
 
         Raises:
             StorageError: The stored turns cannot be read.
@@ -98,11 +98,11 @@ class TurnEngine(ABC):
 
     @abstractmethod
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
-        """Accept a turn: it is stored, it will be run, and the log can be read from now.
+        """Accept a turn: when this returns, it is stored, it will run, and its log can be read.
 
         Args:
             turn: The turn.
-            call: The call that brought it. It is not stored; a resumed turn runs without it.
+            call: The call that submitted it. It is not stored; a resumed turn runs without it.
 
         Raises:
             Overloaded: Too many turns wait.
@@ -115,7 +115,7 @@ class TurnEngine(ABC):
 
     @abstractmethod
     async def drain(self, grace: float) -> None:
-        """Take no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
+        """Accept no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
 
         A turn that cannot be resumed fails with code `interrupted`.
         """
@@ -125,7 +125,7 @@ class TurnEngine(ABC):
         """Whether a turn of the owner's task runs, waits or is being canceled, here or in another process.
 
         Raises:
-            StorageError: That cannot be learned.
+            StorageError: The storage cannot be read.
         """
 
     @abstractmethod
@@ -133,20 +133,20 @@ class TurnEngine(ABC):
         """Keep turns of a conversation from beginning within the block, in any process; `False` if one is under way.
 
         Raises:
-            StorageError: That cannot be learned.
+            StorageError: The storage cannot be read.
         """
 
     @abstractmethod
-    def _forget(self, job: Job) -> None:
-        """Nothing of the turn is left in this process but its row."""
+    def _release(self, job: Job) -> None:
+        """Remove all but the row of a turn from this process."""
 
     def under_way(self, task_id: str) -> bool:
-        """Whether a turn of the task runs, waits or is being canceled."""
+        """Whether a turn of the task runs, waits or is being canceled in this process."""
         return task_id in self._jobs or task_id in self._cancels
 
     @abstractmethod
-    async def _still_asks(self, asked: Task, owner: str) -> bool:
-        """Whether a task of which a cancel is under way here waits for the answer to the same question, and nobody has given it."""
+    async def _asks_same_question(self, asked: Task, owner: str) -> bool:
+        """Whether a task that is being canceled here still waits for the answer to the same question."""
 
     async def cancel(
         self, task_id: str, owner: str, call: ServerCallContext, *, asked: Task | None = None
@@ -155,14 +155,14 @@ class TurnEngine(ABC):
 
         Args:
             task_id: The task.
-            owner: Whose it is.
-            call: The call that asks for it.
-            asked: The task as it was seen. With it, the task is canceled only while it waits with the same question.
+            owner: Key of its owner.
+            call: The call that requests it.
+            asked: The task as the caller saw it: the task is canceled only while it waits with the same question.
 
         Raises:
             TaskNotFoundError: The owner has no such task.
-            TaskNotCancelableError: It has ended before, or it is no longer as it was seen.
-            Draining: The process stops before that is stored; the turn goes on in the next one.
+            TaskNotCancelableError: It has ended, it no longer waits with the same question, or other replicas keep it.
+            Draining: The process stops before that is stored; the next process continues the turn.
             StorageError: The task cannot be read.
         """
         job = self._jobs.get(task_id)
@@ -187,7 +187,7 @@ class TurnEngine(ABC):
     async def _canceling(self, task_id: str, owner: str, call: ServerCallContext, asked: Task | None) -> bool:
         """Cancel a task; `False` if it continues because it has changed since the caller looked at it."""
         try:
-            if asked is not None and not await self._still_asks(asked, owner):
+            if asked is not None and not await self._asks_same_question(asked, owner):
                 return False
             await self._cancel(task_id, owner, call)
             return True
@@ -201,14 +201,14 @@ class TurnEngine(ABC):
             await self._cancel_without_run(task_id, owner, call)
 
     async def _has_ended(self, task_id: str, owner: str) -> bool:
-        """Whether the end of a task is stored, so that the next process does not go on with its turn."""
+        """Whether the end of a task is stored, so that the next process does not resume its turn."""
         known = await self._tasks.snapshot(task_id, owner)
         if known is None or known.task.status.state not in TERMINAL:
             return False
         return await self._tasks.is_stored(task_id, owner, known.sequence)
 
     async def _settle(self, task_id: str) -> None:
-        """Wait until the run of a settled turn has returned: its reader has the end before that."""
+        """Wait until the run of a settled turn has returned: readers see the end before that."""
         job = self._jobs.get(task_id)
         if job is not None and job.settled:
             with contextlib.suppress(TimeoutError):
@@ -216,7 +216,7 @@ class TurnEngine(ABC):
                     await job.ended.wait()
 
     async def _finish_background(self, seconds: float) -> None:
-        """Wait for what turns left to do, as cancellations at other agents; the process does not wait longer for it."""
+        """Wait at most `seconds` for background work, such as cancellations at other agents."""
         clock = asyncio.get_running_loop().time
         until = clock() + seconds
         while self._background and clock() < until:
@@ -224,13 +224,13 @@ class TurnEngine(ABC):
         if self._background:
             log.warning("drain.unfinished", left=len(self._background), seconds=seconds)
 
-    async def _put_off(self, jobs: Sequence[Job]) -> None:
+    async def _suspend_all(self, jobs: Sequence[Job]) -> None:
         self.suspended |= {job.turn.task_id for job in jobs}
-        await asyncio.gather(*map(self._put_one_off, jobs))
+        await asyncio.gather(*map(self._suspend, jobs))
 
-    async def _put_one_off(self, job: Job) -> None:
+    async def _suspend(self, job: Job) -> None:
         """Keep a turn for the next process, or fail it."""
-        job.take(Transition.STOP)
+        job.advance(Transition.STOP)
         await job.accepted.wait()
         if job.over:
             return
@@ -243,11 +243,11 @@ class TurnEngine(ABC):
                 self._abandon(job.turn.task_id)
         await self._stop_run(job)
 
-    async def _unless_taken(self, turn: Turn, accepting: Coroutine[Any, Any, None]) -> None:
-        """Accept a turn; where another process takes its task meanwhile, only if its message has joined the task.
+    async def _unless_fenced(self, turn: Turn, accepting: Coroutine[Any, Any, None]) -> None:
+        """Accept a turn. If another process claims its task meanwhile, that succeeds only if the message has joined the task.
 
         Raises:
-            TaskBusy: It has not, and the task goes on: it is about to be canceled.
+            TaskBusy: It has not, and the task is about to be canceled.
             UnsupportedOperationError: It has not, and the task has ended.
         """
         try:
@@ -255,20 +255,20 @@ class TurnEngine(ABC):
         except Fenced:
             head = await self._tasks.head(turn.task_id, turn.owner)
             if not has_received(turn, head):
-                check_open(head)
+                check_not_ended(head)
                 raise TaskBusy from None
 
     async def _store(self, job: Job) -> TaskWriter | None:
-        """Store a turn, and let its message join its task; `None` where it has ended in another process."""
+        """Store a turn and add its message to its task; `None` if the turn has ended in another process."""
         turn = job.turn
         writer = await self._claim(job)
-        if has_received(turn, job.task):  # another process has taken it since it was admitted here
+        if has_received(turn, job.task):  # another process accepted it after it was admitted here
             if is_over(turn, job.task):
                 return None
-            job.resumed = True  # it goes on here, since the claim has fenced the other one
-        check_open(writer.head)
+            job.resumed = True  # this process continues it: the claim has fenced off the other one
+        check_not_ended(writer.head)
         if not job.resumed:
-            check_asks(turn, writer.head)
+            check_question_open(turn, writer.head)
         row = RunRow(turn.task_id, turn.conversation, turn.owner, encode_turn(turn), writer.attempt)
         await self._runs.put(row)
         await writer.add_message(turn.request.message)
@@ -292,29 +292,31 @@ class TurnEngine(ABC):
             self._draining |= job.stage is Stage.RUNNING  # the event loop is torn down: no other turn begins
             raise
         finally:
-            self._pace.note(loop.time() - began)
-            self._forget(job)
+            self._wait_estimate.note(loop.time() - began)
+            self._release(job)
         await self._close(job)
 
     async def _close(self, job: Job, *, in_order: bool = False) -> None:
-        """Remove the row of a turn that is over, unless it goes on elsewhere; whoever stops a run that closes does it again.
+        """Remove the row of a turn that is over, unless another process continues it. Safe to call twice.
 
-        `in_order`: whether this process stopped the run, so that it was not killed by its turns.
+        Args:
+            job: The turn.
+            in_order: Whether this process stopped the run, so that the turn is not suspected of crashing it.
         """
         if job.stage is Stage.CLOSED:
             return
-        if not job.kept:
+        if not job.continues_elsewhere:
             removed = await self._remove(job)
-            if not job.waits and (removed or not job.unstored):
+            if not job.awaits_user and (removed or not job.storage_failed):
                 await self._runner.forget(job.turn.task_id)
         elif job.fenced:
             await self._remove_late(job)
         elif job.attempts and in_order:
             await self._count_attempts(job, 0)
-        job.take(Transition.CLOSE)
+        job.advance(Transition.CLOSE)
 
     async def _remove_late(self, job: Job) -> None:
-        """Remove the row of a turn that another process has ended: a process that stalled may have stored it after that."""
+        """Remove the row of a turn that another process has ended: this process may have stored it after that."""
         with contextlib.suppress(StorageError, UnsupportedOperationError):  # the next start removes it
             if is_over(job.turn, await self._tasks.head(job.turn.task_id, job.turn.owner)):
                 await self._remove(job)
@@ -324,7 +326,7 @@ class TurnEngine(ABC):
         return await self._removal.remove(job.turn.task_id, job.writer.attempt)
 
     async def _count_attempts(self, job: Job, attempts: int) -> None:
-        """Store how often a turn was taken over. Where that fails it goes on, and may be taken over once more."""
+        """Store how often a turn was taken over. If that fails, the turn runs all the same and may be taken over once more."""
         assert job.writer is not None
         try:
             await self._runs.take(job.turn.task_id, writer=job.writer.attempt, attempts=attempts)
@@ -332,12 +334,12 @@ class TurnEngine(ABC):
             log.warning("run.not_counted", task_id=job.turn.task_id)
 
     async def _stop(self, job: Job, call: ServerCallContext) -> bool:
-        """Cancel a turn that waits or runs; `False` if the task did not end, because it had asked its user in the meantime."""
-        job.take(Transition.STOP)
+        """Cancel a turn that waits or runs; `False` if the task did not end, because it had asked its user meanwhile."""
+        job.advance(Transition.STOP)
         await job.accepted.wait()
         if job.over:
             return False
-        if job.settled and not job.authenticates:
+        if job.settled and not job.awaits_authentication:
             if job.work is None:  # its task ended as it was claimed: no run will return
                 await self._stop_run(job)
             await job.ended.wait()
@@ -353,17 +355,17 @@ class TurnEngine(ABC):
         return head is not None and head.status.state in TERMINAL
 
     async def _stop_run(self, job: Job) -> None:
-        """Stop a run whose end is written, and what waits in the line."""
+        """Stop the run of a turn whose end is written, or remove the turn from the queue."""
         if job.work is None:
-            if not job.over:  # else it was canceled and put off at the same time
-                self._forget(job)
+            if not job.over:  # else it was canceled and suspended at the same time
+                self._release(job)
                 await self._close(job)
             return
-        first = not job.work.cancelling()  # else the end of the event loop was, which may be the turn's doing
+        first = not job.work.cancelling()  # else the event loop ends, which the turn may have caused
         job.work.cancel()
         await asyncio.wait([job.work])
         if not job.over:  # it had not begun
-            self._forget(job)
+            self._release(job)
         await self._close(job, in_order=first)
 
     async def _cancel_without_run(self, task_id: str, owner: str, call: ServerCallContext) -> None:
@@ -385,7 +387,7 @@ class TurnEngine(ABC):
     def _spawn(
         self, work: Coroutine[Any, Any, Result], context: contextvars.Context | None = None
     ) -> asyncio.Task[Result]:
-        """Start work that goes on when whoever waits for it goes away."""
+        """Start background work, which continues if its caller is canceled."""
         task = asyncio.get_running_loop().create_task(work, context=context)
         self._background.add(task)
         task.add_done_callback(self._note_end)

@@ -1,4 +1,4 @@
-"""What the engine asks of an executor beside its work; one that is written for the SDK alone is asked nothing."""
+"""`TurnExecutor`: an executor that supports the resume of turns, and an adapter for executors that do not."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from a2a.server.events.event_queue import EventQueue
 
 
 class TurnExecutor(AgentExecutor):
-    """An executor that knows of turns. It has all of these, so that a misspelt one is seen by the type checker."""
+    """An executor with the hooks of this engine. All are abstract, so that the type checker finds a misspelt one."""
 
     @property
     @abstractmethod
     def resumable(self) -> bool:
-        """Whether a turn that was cut off can be run again."""
+        """Whether an interrupted turn can be run again."""
 
     @property
     @abstractmethod
@@ -31,7 +31,7 @@ class TurnExecutor(AgentExecutor):
 
 
 class PlainExecutor(TurnExecutor):
-    """An executor that is written for the SDK alone: nothing of its turns can be resumed, and it stores nothing for that.
+    """Adapter for an executor that only knows the SDK: its turns cannot be resumed.
 
     Args:
         executor: Does the work.
@@ -44,20 +44,20 @@ class PlainExecutor(TurnExecutor):
         self._executor = executor
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Let it work on one message."""
+        """Pass the message on."""
         await self._executor.execute(context, event_queue)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Let it cancel a task."""
+        """Pass the cancellation on."""
         await self._executor.cancel(context, event_queue)
 
     async def abandon(self, task_id: str) -> None:
-        """It has no sub-tasks that it told of."""
+        """Do nothing: its sub-tasks are unknown."""
 
     async def forget(self, task_id: str) -> None:
-        """It stores nothing for a resume."""
+        """Do nothing: it stores nothing for a resume."""
 
 
 def turn_executor(executor: AgentExecutor) -> TurnExecutor:
-    """The executor as the engine sees it."""
+    """The executor itself if it is a `TurnExecutor`, otherwise an adapter around it."""
     return executor if isinstance(executor, TurnExecutor) else PlainExecutor(executor)

@@ -1,7 +1,6 @@
-"""`TurnQueue`: the queue of an agent's turns, shared by all its replicas, and the record of a turn in it.
+"""`TurnQueue`: the queue of an agent's turns, shared by all its replicas, and its records.
 
-Turns of a conversation run one at a time over all replicas, in the order in which they were added, those that were begun
-before first.
+Turns of a conversation run one at a time over all replicas, in the order in which they were added; resumed turns come first.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from utils.a2a_common.engine.shared_line import Load
+from utils.a2a_common.engine.load import Load
 
 
-class PutBack(Exception):
-    """The turn goes on elsewhere: its job is not over."""
+class Requeued(Exception):
+    """The turn continues in another process: its job goes back to the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +23,11 @@ class QueuedTurn:
     """A turn in the queue.
 
     Attributes:
-        job_id: The job, which one worker runs at most.
+        job_id: The job, which at most one worker runs.
         task_id: The task.
-        goes_on: Whether it was begun before.
+        goes_on: Whether it was begun before and is resumed.
         runs: Whether a worker runs it.
-        canceled: Whether its end was asked for. Where a worker is cancelled without that, the worker stops.
+        canceled: Whether its cancellation was requested. If not, a canceled run means that its worker stops.
     """
 
     job_id: int
@@ -40,12 +39,12 @@ class QueuedTurn:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """The state of the queue when a turn is added; no other turn can be added at the same time.
+    """The state of the queue while a turn is added; no other turn can be added meanwhile.
 
     Attributes:
         load: How busy the replicas are.
         task_busy: Whether a turn of the same task waits or runs.
-        take: Adds the turn, with whether it was begun before. It begins when the transaction ends.
+        take: Adds the turn; the argument is whether it was begun before. It may begin when the transaction is committed.
     """
 
     load: Load
@@ -54,33 +53,33 @@ class QueuePlace:
 
 
 Work = Callable[[QueuedTurn], Awaitable[None]]
-"""Runs a turn. Raises `PutBack` where the turn goes on elsewhere; whatever else it raises, the job is over."""
+"""Runs a turn. Raises `Requeued` if the turn continues in another process; after any other exception the job is over."""
 
 
 class TurnQueue(Protocol):
     """The queue, and this process' worker on it. A job holds the id of a task and nothing else.
 
-    A job has one worker only: what a worker that was taken for dead left is queued again as a job of its own, so that the
-    first can neither end nor move it when it wakes.
+    A job has one worker only: the turns of a dead worker are queued as new jobs, so that a worker that only stalled can neither
+    end nor move them when it continues.
 
-    Every method but `stop_working` and `close` raises `StorageError` where the storage fails, and `Draining` after `close`.
+    Every method but `stop_working` and `close` raises `StorageError` if the storage fails, and `Draining` after `close`.
     """
 
     @property
     def stalled_seconds(self) -> float:
-        """After how many seconds without a sign of life a worker counts as dead."""
+        """Seconds without a heartbeat after which a worker counts as dead."""
 
     async def open(self, work: Work, *, fair: bool = False) -> None:
-        """Connect, and run turns with `work` from now. With `fair`, places are shared among the callers."""
+        """Connect, and begin to run turns with `work`. With `fair`, places are shared among the callers."""
 
     async def stop_working(self) -> None:
-        """Fetch no more turns. Those that run go on until `close`; their signs of life do too. Safe to call twice."""
+        """Fetch no more turns. Running turns, and the heartbeats, continue until `close`. Safe to call twice."""
 
     async def close(self) -> None:
-        """End the worker, which puts back what still runs, and disconnect. Safe to call twice."""
+        """End the worker, which requeues the turns that still run, and disconnect. Safe to call twice."""
 
     def place(self, task_id: str, conversation: str) -> AbstractAsyncContextManager[QueuePlace]:
-        """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice."""
+        """The transaction that adds a turn. Only one runs at a time, so that two replicas cannot use the same last place."""
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Keep turns of a conversation from being added within the block; `False` if there is one already."""
@@ -89,7 +88,7 @@ class TurnQueue(Protocol):
         """The turn of a task that waits or runs, on any replica."""
 
     def next_change(self) -> asyncio.Event:
-        """Set when this replica hears of a turn that was added, has ended or waits again. What it does not hear sets nothing."""
+        """Set when this replica is notified that a turn was added, has ended or was requeued. Notifications can be lost."""
 
     async def withdraw(self, turn: QueuedTurn) -> bool:
         """Remove a waiting turn from the queue; `False` if it runs or is gone."""
@@ -104,13 +103,13 @@ class TurnQueue(Protocol):
         """How many turns no replica runs yet."""
 
     async def restore(self, task_id: str, conversation: str) -> None:
-        """Queue a stored turn, unless it is in the queue already."""
+        """Queue a stored turn unless it is in the queue already."""
 
     def sweeping(self) -> AbstractAsyncContextManager[bool]:
-        """One sweeper at a time, over all replicas; `False` for the others."""
+        """Whether this replica may sweep within the block: one at a time, over all replicas."""
 
-    async def put_back_stalled(self) -> list[str]:
-        """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`."""
+    async def requeue_stalled(self) -> list[str]:
+        """Queue the turns of dead workers as new jobs and return their tasks. Only within `sweeping`."""
 
     async def clear(self) -> None:
-        """Delete what is left of jobs that were canceled or put back at the same moment; the others leave nothing."""
+        """Delete the rows of jobs that were canceled and requeued at the same moment; other jobs leave none."""

@@ -1,4 +1,4 @@
-"""Runs a turn with any `AgentExecutor`, so that it always ends in a terminal or interrupted state."""
+"""`TurnRunner`: runs a turn with any `AgentExecutor`, so that it always ends in a terminal or interrupted state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from utils.a2a_common.tasks.statuses import (
     submitted,
 )
 from utils.a2a_common.tasks.turn import Turn, stored_call
-from utils.a2a_common.tasks.writer import ELSEWHERE, TaskWriter
+from utils.a2a_common.tasks.writer import CONTINUES_ELSEWHERE, TaskWriter
 from utils.errors import NoAnswer
 from utils.events import Failed
 
@@ -37,14 +37,14 @@ STOP_SECONDS = 5.0
 
 
 class TurnContext(RequestContext):
-    """What an executor knows of its turn: from the call, or from storage.
+    """The request context of a turn, from the call or from the storage.
 
     Attributes:
-        resumed: Whether an earlier process accepted the turn, which goes on here.
+        resumed: Whether an earlier process accepted the turn.
         answers: Whether the message answers a question of the task.
-        deadline: When the answer comes too late, in seconds since 1970; `None` for no limit.
+        deadline: When the answer is too late, in seconds since 1970; `None` for no limit.
         suspended: Set before the executor is stopped so that the turn can go on in another process.
-        accepted_at: When its message was accepted, in seconds since 1970.
+        accepted_at: When the message was accepted, in seconds since 1970.
     """
 
     def __init__(
@@ -70,17 +70,15 @@ def _answers(turn: Turn, task: Task) -> bool:
 
 
 class TurnRunner:
-    """Runs turns with an executor, which may be written for the SDK alone.
+    """Runs turns with an executor, which need not know this engine.
 
-    An executor that raises, says nothing, or returns while its task is working leaves a failed task. It is stopped
-    where the log takes no more events of it: nobody could ever see them.
+    If the executor raises, publishes nothing, or returns while its task is working, the task fails. It is stopped when the
+    log accepts no more of its events: no client could see them.
 
     Args:
-        executor: Does the work. A `TurnExecutor` says whether a turn that was cut off can be run again, and whether each of
-            its answers is a task; of any other one neither is so.
-        tasks: Says how many streams of a task are open.
-        stop_seconds: Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any
-            more.
+        executor: Does the work. Only a `TurnExecutor` can have turns resumed.
+        tasks: Counts the open streams of a task.
+        stop_seconds: Longest wait for an executor that was canceled; the events of one that continues are dropped.
     """
 
     def __init__(
@@ -95,12 +93,12 @@ class TurnRunner:
         """Whether an interrupted turn can be resumed."""
         return self._executor.resumable
 
-    def keeps_waiting(self, turn: Turn) -> bool:
-        """Whether the executor may say nothing for long to a sender that wants the task at once."""
+    def may_stay_silent(self, turn: Turn) -> bool:
+        """Whether the executor may publish nothing for long although the sender wants the task at once."""
         return turn.request.configuration.return_immediately and not self._executor.begins_with_task
 
     async def accept(self, turn: Turn, writer: TaskWriter) -> None:
-        """Publish the task of a turn before its executor has one."""
+        """Publish the task of a turn before its executor does."""
         if writer.head is None:
             await writer.append(submitted(turn))
 
@@ -113,7 +111,7 @@ class TurnRunner:
         call: ServerCallContext | None,
         resumed: bool,
     ) -> None:
-        """Run a turn. When this returns, the turn is settled, or the log takes no more of its events."""
+        """Run a turn. When this returns, the turn is settled, or the log accepts no more of its events."""
         context = TurnContext(turn, call, task, resumed=resumed)
         readers = partial(self._tasks.readers, turn.task_id, turn.owner)
         queue = LogQueue(writer, turn.task_id, readers, shown=self._shown(writer.head))
@@ -121,7 +119,7 @@ class TurnRunner:
         try:
             await _first(work, writer.lost)
         finally:
-            if writer.reason in ELSEWHERE:
+            if writer.reason in CONTINUES_ELSEWHERE:
                 context.suspended.set()
             await self._stop(work, turn.task_id)
         if work.done():
@@ -130,9 +128,9 @@ class TurnRunner:
     async def cancel(
         self, task_id: str, context_id: str, writer: TaskWriter, call: ServerCallContext
     ) -> None:
-        """Tell the executor to cancel a task. When this returns, the task is in a terminal state.
+        """Let the executor cancel a task. When this returns, the task is in a terminal state, unless the log refuses that.
 
-        An executor that does not return from its `cancel` is waited for `stop_seconds`, so that a stop is not held up.
+        Waits at most `stop_seconds` for the executor, so that it cannot delay the stop of the process.
         """
         context = RequestContext(call, task_id=task_id, context_id=context_id, task=copy_of(writer.head))
         queue = LogQueue(writer, task_id)
@@ -147,20 +145,20 @@ class TurnRunner:
         if writer.head is None or writer.head.status.state not in TERMINAL:
             await queue.append(canceled_status(task_id, context_id))
         else:
-            await writer.flushed()  # the run ended by itself, and readers may not see that yet
+            await writer.flushed()  # the run ended by itself, and its end may not be stored yet
 
     async def abandon(self, task_id: str) -> None:
         """Cancel the sub-tasks of a task that ended without its run."""
         try:
             await self._executor.abandon(task_id)
-        except Exception:  # a hook of an agent: where it fails, the task has ended all the same
+        except Exception:  # a hook of an agent: the task has ended all the same
             log.exception("abandon.failed", task_id=task_id)
 
     async def forget(self, task_id: str) -> None:
         """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
         try:
             await self._executor.forget(task_id)
-        except Exception:  # a hook of an agent: what it leaves is only space
+        except Exception:  # a hook of an agent: only storage space is lost
             log.exception("forget.failed", task_id=task_id)
 
     def _shown(self, task: Task | None) -> Task | None:
@@ -170,7 +168,7 @@ class TurnRunner:
         return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
 
     async def _outcome(self, context: TurnContext, queue: LogQueue, effects: BegunEffects) -> Failed | None:
-        """Run the executor; its failure where it raised."""
+        """Run the executor; return its failure if it raised."""
         effects.enter()
         try:
             with foreign_code():
@@ -189,7 +187,7 @@ class TurnRunner:
 
 
 async def _end(turn: Turn, writer: TaskWriter, queue: LogQueue, failed: Failed | None) -> None:
-    """Fail a task that its executor left open, or left waiting for an authentication when it crashed."""
+    """Fail a task that its executor left open, or that waits for an authentication after the executor crashed."""
     head = writer.head
     waits = head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
     if writer.lost.is_set() or (writer.settled and not (failed is not None and waits)):
@@ -200,7 +198,7 @@ async def _end(turn: Turn, writer: TaskWriter, queue: LogQueue, failed: Failed |
 
 
 async def _first(work: asyncio.Task[Failed | None], lost: asyncio.Event) -> None:
-    """Wait for the end of the work, or until the log takes no more of its events."""
+    """Wait for the end of the work, or until the log accepts no more of its events."""
     waiting = asyncio.create_task(lost.wait())
     try:
         await asyncio.wait([work, waiting], return_when=asyncio.FIRST_COMPLETED)

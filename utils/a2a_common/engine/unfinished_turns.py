@@ -18,7 +18,7 @@ from utils.errors import StorageError, TurnInterrupted
 log = structlog.get_logger(__name__)
 
 RESTART_SECONDS = 5.0
-"""Seconds that clients wait while the process stops: about as long as a start takes."""
+"""Retry-After in seconds while the process stops: about as long as a start takes."""
 
 
 async def begin_task(writer: TaskWriter, turn: Turn) -> Task | None:
@@ -30,7 +30,7 @@ async def begin_task(writer: TaskWriter, turn: Turn) -> Task | None:
 
 
 async def cancel_unbegun(writer: TaskWriter, turn: Turn) -> None:
-    """Cancel a turn that its executor has never heard of."""
+    """Cancel a turn whose run has not begun."""
     task = await begin_task(writer, turn)
     if task is not None:
         with _unwritten(turn.task_id):
@@ -38,7 +38,7 @@ async def cancel_unbegun(writer: TaskWriter, turn: Turn) -> None:
 
 
 async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None:
-    """Fail a task whose turn does not go on."""
+    """Fail a task whose turn is not resumed."""
     log.warning("turn.interrupted", task_id=task_id)
     task = writer.head if turn is None else await begin_task(writer, turn)
     if task is not None:
@@ -47,14 +47,14 @@ async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None
 
 
 def suspend(writer: TaskWriter) -> None:
-    """Keep a turn for the next process; its readers get the request to subscribe again."""
+    """Keep a turn for the next process, and ask its readers to subscribe again."""
     head, last = writer.shown, None
     if head is not None:  # the first event of a stream is the task
-        last = told_again(head)
+        last = resubscribe_status(head)
     writer.suspend(last)
 
 
-def told_again(head: Task) -> TaskStatusUpdateEvent:
+def resubscribe_status(head: Task) -> TaskStatusUpdateEvent:
     """The last event for readers of a task that continues in another process: it asks them to subscribe again."""
     again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
     return working_status(head.id, head.context_id, again)
@@ -62,7 +62,7 @@ def told_again(head: Task) -> TaskStatusUpdateEvent:
 
 @contextlib.contextmanager
 def _unwritten(task_id: str) -> Iterator[None]:
-    """An event that the log does not take: it keeps the end of a task that it cannot store, or another attempt writes one."""
+    """Log an event that was not written: the log stores the end of the task later, or another attempt writes one."""
     try:
         yield
     except (Fenced, Suspended, StorageError) as error:

@@ -23,7 +23,7 @@ from a2a.types.a2a_pb2 import Message, Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
-from utils.a2a_common.engine.job import still_asks
+from utils.a2a_common.engine.job import asks_same_question
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.read_questions import asked_for_approval
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
@@ -135,7 +135,7 @@ class PendingInputRouter:
 
     async def _still_waits(self, asked: Task, owner: str) -> bool:
         head = await self._log.head(asked.id, owner)
-        return still_asks(asked, head) and not await self._engine.works_on(asked.id, owner)
+        return asks_same_question(asked, head) and not await self._engine.works_on(asked.id, owner)
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""

@@ -271,7 +271,7 @@ class PlatformRequestHandler(RequestHandler):
                             resumed = None
                         yield self._parts.consent.with_nonce(entry.event) if course.trusted else entry.event
                 except Suspended as suspended:
-                    if not suspended.told:
+                    if not suspended.announced:
                         raise Draining(RESTART_SECONDS) from None
 
     @operation("GetTask")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from a2a.server.request_handlers import RequestHandler
 
+from utils.a2a_common.engine.caller_quota import CallerQuota
 from utils.a2a_common.engine.local import LocalEngine
-from utils.a2a_common.engine.most import Most
-from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
+from utils.a2a_common.engine.turn_engine import MIN_STOP_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.disk_room import DiskRoom
@@ -90,21 +90,21 @@ def _conversations(service: AgentService, engine: TurnEngine) -> list[Conversati
 
 
 def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
-    stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
+    stop_seconds = max(MIN_STOP_SECONDS, settings.shutdown_grace_seconds)
     runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
     known = service.authenticator is not None
     turns = None if known and settings.caller_turns is None else settings.caller_turns or 0
     mebibytes = settings.caller_turns_mb
     size = (KNOWN_TURNS_MB if known else 0) if mebibytes is None else mebibytes
     fair = known if settings.fair_turns is None else settings.fair_turns
-    most = Most(turns, size * 1024**2)
+    quota = CallerQuota(turns, size * 1024**2)
     lines = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, most=most, fair=fair, **lines)
+        return LocalEngine(service.log, service.runs, runner, caller_quota=quota, fair=fair, **lines)
     from utils.a2a_common.engine.distributed import DistributedEngine
 
     engine = DistributedEngine(
-        service.log, service.runs, runner, service.queue, most=most, fair=fair, **lines
+        service.log, service.runs, runner, service.queue, caller_quota=quota, fair=fair, **lines
     )
     service.log.elsewhere.works_on = engine.works_on
     return engine

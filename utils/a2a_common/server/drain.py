@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import structlog
 
 from utils.a2a_common.engine.turn_engine import TurnEngine
-from utils.a2a_common.engine.unfinished_turns import told_again
+from utils.a2a_common.engine.unfinished_turns import resubscribe_status
 from utils.a2a_common.tasks.elsewhere import TasksElsewhere
 
 log = structlog.get_logger(__name__)
@@ -46,5 +46,5 @@ class Drain:
         await asyncio.sleep(self._pause)
         await self._engine.drain(self._grace)
         self._ended = True
-        self._elsewhere.cut(told_again)
+        self._elsewhere.cut(resubscribe_status)
         log.info("server.drained")

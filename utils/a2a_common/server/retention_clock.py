@@ -51,11 +51,11 @@ def passed() -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One look at a clock.
+class ClockReading:
+    """One reading of a clock.
 
     Attributes:
-        clock: Its reading, in seconds since 1970.
+        clock: The time of the clock, in seconds since 1970.
         passed: The reading of `passed` at that moment.
         until: The reading of `passed` from which on the clock is trusted.
     """
@@ -70,12 +70,14 @@ class Look:
         return self.passed >= self.until
 
 
-def next_look(last: Look | None, clock: float, newest: float, now: float, kept: float) -> Look:
-    """Check the clock at a further look.
+def next_reading(
+    last: ClockReading | None, clock: float, newest: float, now: float, kept: float
+) -> ClockReading:
+    """Check the clock at a further reading.
 
     Args:
-        last: The look before; `None` for the first.
-        clock: Its reading, in seconds since 1970.
+        last: The reading before; `None` for the first.
+        clock: The time of the clock, in seconds since 1970.
         newest: When the newest conversation changed, in seconds since 1970; 0 if there is none.
         now: The reading of `passed`.
         kept: Seconds that a conversation is kept.
@@ -87,7 +89,7 @@ def next_look(last: Look | None, clock: float, newest: float, now: float, kept: 
     else:
         jumped = abs((clock - last.clock) - (now - last.passed)) > max(hold, LEAST_JUMP)
         until = last.until
-    return Look(clock, now, now + hold if jumped else until)
+    return ClockReading(clock, now, now + hold if jumped else until)
 
 
 class RetentionClock:
@@ -112,7 +114,7 @@ class RetentionClock:
         self._kept = kept
         self._own = own
         self._passed = passed
-        self._last: Look | None = None
+        self._last: ClockReading | None = None
         self._differed = False
 
     async def now(self) -> float | None:
@@ -125,12 +127,12 @@ class RetentionClock:
         clock = own if times.now is None else times.now / 1e9
         self._compare(own, clock)
         last, newest = self._last, times.newest / 1e9
-        self._last = look = next_look(last, clock, newest, self._passed(), self._kept)
-        process_metrics().set(catalogue.RETENTION_HELD, float(not look.believed))
-        if look.believed:
+        self._last = reading = next_reading(last, clock, newest, self._passed(), self._kept)
+        process_metrics().set(catalogue.RETENTION_HELD, float(not reading.believed))
+        if reading.believed:
             return clock
-        if last is None or last.until != look.until:
-            seconds, ahead = round(look.until - look.passed), round(clock - newest)
+        if last is None or last.until != reading.until:
+            seconds, ahead = round(reading.until - reading.passed), round(clock - newest)
             log.warning("retention.held", seconds=seconds, ahead_of_newest=ahead)
         return None
 

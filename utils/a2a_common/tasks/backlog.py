@@ -1,8 +1,8 @@
-"""Events that one attempt accepted and that are not stored yet.
+"""`Backlog`: events that one attempt has accepted and that are not stored yet.
 
-They are stored in order and in batches, one write at a time. Content, and statuses that change no state, gather for a moment, so that a
-turn costs few writes. Where a write fails, the store is asked whether it has the
-batch all the same: its answer may have been lost. What it has not got is taken out of the line, and the writer is told.
+They are stored in order and in batches, one write at a time. Content, and statuses that do not change the state, are collected
+for a moment, so that a turn needs few writes. If a write fails, the store is checked for the batch, since only the reply may have
+been lost. If the batch is missing, the backlog is cleared and the writer is notified.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ log = structlog.get_logger(__name__)
 
 MAX_WAITING = 1024
 MAX_WAITING_BYTES = 8_000_000
-"""Events of one task that may wait to be stored before its executor is slowed down."""
+"""Pending events of one task, and their bytes, from which on its executor is slowed down."""
 
 BATCH = 256
 """Largest number of events in one write."""
 
 GATHER_SECONDS = 0.02
-"""How long content, and statuses that change no state, gather before they are stored. Readers in this process see them at once; those of
-other processes, and a process that takes the turn over, this much later."""
+"""Seconds for which content, and statuses that do not change the state, are collected before they are stored. Readers in this
+process see them at once, other processes this much later."""
 
 
 @dataclass(slots=True, eq=False)
-class Waiting:
-    """An event, or a row alone, that waits to be stored.
+class PendingWrite:
+    """An event, or only a row, that is to be stored.
 
     Attributes:
         sequence: The last event of the log with it.
-        record: The event; `None` for a row alone.
+        record: The event; `None` if only a row is stored.
         row: The head to store with it, if any.
-        held: The entry, where readers see it only when it is stored.
+        held: The entry, if readers see it only when it is stored.
         head: The head after a held entry, or after a message that joins.
-        done: Resolved when it is stored, for the one who waits for it.
+        done: Resolved when it is stored; `None` if nothing waits for that.
     """
 
     sequence: int
@@ -85,16 +85,16 @@ class Waiting:
 
     @property
     def joins(self) -> bool:
-        """Whether it lets a message join the task, which waits for that."""
+        """Whether it adds a message to the task."""
         return self.record is None
 
     @property
     def due(self) -> bool:
-        """Whether it is stored at once: somebody waits for that, or it changes the state that other processes read."""
+        """Whether it is stored without delay: its append waits for that, or it changes the state that other processes read."""
         return self.held is not None or self.row is not None
 
     async def stored(self) -> None:
-        """Wait until it is stored. Raises what `resolve` is given."""
+        """Wait until it is stored. Raises the error that is passed to `resolve`."""
         self.done = asyncio.get_running_loop().create_future()
         await self.done
 
@@ -109,13 +109,13 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Who is told what became of a backlog.
+    """Callbacks for the outcome of a write.
 
     Attributes:
-        refused: The store takes nothing more of this attempt.
-        failed: The storage failed, and has not got what waits.
-        doubtful: The storage failed, and may have the first of what waits or not.
-        left: The backlog does not use the live log any more.
+        refused: The store accepts nothing more from this attempt.
+        failed: The storage failed; the pending writes are not stored.
+        doubtful: The storage failed; the first of the pending writes may be stored.
+        left: The backlog no longer uses the live log.
     """
 
     refused: Callable[[], None]
@@ -125,10 +125,10 @@ class Outcomes:
 
 
 class Backlog:
-    """The line of one writer.
+    """The pending writes of one writer, in order.
 
     Attributes:
-        held: Whether an event in it is seen by readers only when it is stored.
+        held: Whether one of them is visible to readers only when it is stored.
     """
 
     def __init__(self, live: LiveLog, attempt: int, store: TaskLogStore, outcomes: Outcomes) -> None:
@@ -136,7 +136,7 @@ class Backlog:
         self._attempt = attempt
         self._store = store
         self._outcomes = outcomes
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[PendingWrite] = deque()
         self._bytes = 0
         self._due = asyncio.Event()
         self.held = False
@@ -151,8 +151,8 @@ class Backlog:
         records = (item.record for item in self._waiting if item.held is None)
         return [record for record in records if record is not None and record.kind in CONTENT]
 
-    def add(self, item: Waiting) -> None:
-        """Store an event when all before it are stored."""
+    def add(self, item: PendingWrite) -> None:
+        """Append a write; it is stored after all before it."""
         self._waiting.append(item)
         self._bytes += item.size
         self.held = self.held or item.held is not None
@@ -162,12 +162,12 @@ class Backlog:
             self._live.users += 1
             self._live.storing = asyncio.create_task(self._run())
 
-    def waiting(self) -> list[Waiting]:
-        """What is in the line."""
+    def waiting(self) -> list[PendingWrite]:
+        """All pending writes."""
         return list(self._waiting)
 
-    def clear(self) -> list[Waiting]:
-        """Take everything out of the line."""
+    def clear(self) -> list[PendingWrite]:
+        """Remove and return all pending writes."""
         waiting = list(self._waiting)
         self._waiting.clear()
         self._bytes = 0
@@ -190,12 +190,12 @@ class Backlog:
             self._outcomes.left(self._live)
 
     async def _gathered(self) -> bool:
-        """Wait for more to store, unless something is due; whether there is anything."""
+        """Collect writes for `GATHER_SECONDS` unless one is due; return whether there are any."""
         if self._waiting:
             await wait_for(self._due, GATHER_SECONDS)
         return bool(self._waiting)
 
-    async def _store_batch(self, batch: list[Waiting]) -> None:
+    async def _store_batch(self, batch: list[PendingWrite]) -> None:
         write = self._write(batch)
         try:
             await self._store.append(write)
@@ -210,7 +210,7 @@ class Backlog:
                 return
         self._stored(batch)
 
-    def _write(self, batch: list[Waiting]) -> Write:
+    def _write(self, batch: list[PendingWrite]) -> Write:
         rows = [item.row for item in batch if item.row is not None]
         return Write(
             task_id=self._live.task_id,
@@ -221,7 +221,7 @@ class Backlog:
             row=rows[-1] if rows else None,
         )
 
-    def _stored(self, batch: list[Waiting]) -> None:
+    def _stored(self, batch: list[PendingWrite]) -> None:
         for item in batch:
             self._waiting.popleft()
             self._bytes -= item.size
@@ -234,10 +234,10 @@ class Backlog:
                 self._live.join(item.head)
             item.resolve()
 
-    async def _is_stored(self, write: Write, batch: list[Waiting], error: StorageError) -> bool:
-        """Whether a write that failed is stored all the same; where it is not, the writer is told.
+    async def _is_stored(self, write: Write, batch: list[PendingWrite], error: StorageError) -> bool:
+        """Whether a write that failed is stored all the same; if not, notify the writer.
 
-        Where that cannot be learned, it counts as failed; but an answer may be complete in the store, so that one waits.
+        If the store cannot be read, the write counts as failed, unless it completes the answer: then this waits for the store.
         """
         failed = 0
         while True:
@@ -260,7 +260,7 @@ class Backlog:
 
 
 def _holds(stored: Stored, write: Write) -> bool:
-    """Whether the store has what was written."""
+    """Whether the store has a write."""
     if write.records:
         return stored.last >= write.records[-1].sequence
     return stored.row is not None and write.row is not None and stored.row.body == write.row.body

@@ -22,7 +22,7 @@ class BegunEffects:
         calls: How often each tool was called, by its name.
         begun: Ids of these calls.
         asked: Agents that were given a request by a call, by its id. Whether it was for a change, only they know.
-        over: Why the turn was told as failed, with what it had begun until then: it begins nothing more.
+        over: Why the turn was reported as failed, with what it had begun until then: it must begin nothing more.
         cut: Tools whose calls were under way when the turn was stopped.
         below: What agents that were asked say of such calls of theirs: the agent's name and a sentence.
     """
@@ -56,10 +56,10 @@ class BegunEffects:
 
 
 def note_effect(tool: str, call_id: str) -> None:
-    """Note that the current turn is about to change something: by a tool, or by an agent that is told the user's yes.
+    """Note that the current turn is about to change something: by a tool, or by an agent that gets the user's approval.
 
     Raises:
-        StorageError: The turn was told as failed already, so the change must not be made.
+        StorageError: The turn was reported as failed already, so the change must not be made.
     """
     effects = _open_effects()
     if effects is not None:
@@ -71,7 +71,7 @@ def note_asked(agent: str, call_id: str) -> None:
     """Note that the current turn is about to give an agent a request, which may be one for a change.
 
     Raises:
-        StorageError: The turn was told as failed already, so the agent must not be asked.
+        StorageError: The turn was reported as failed already, so the agent must not be asked.
     """
     effects = _open_effects()
     if effects is not None:

@@ -1,7 +1,7 @@
-"""Follows tasks that other processes write, for readers in this one.
+"""`TasksElsewhere`: follows tasks that other processes write, for readers in this one.
 
-The store tells which tasks have changed; what it tells may be lost, so that followed tasks are also looked at from time
-to time. New events are read once for all readers of a task.
+The store notifies of changed tasks. Notifications can be lost, so followed tasks are also polled. New events are read once for
+all readers of a task.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from utils.persistence.task_log_store import TaskLogStore
 from utils.persistence.unreadable import UNREADABLE, Noted
 from utils.supervised import followed, supervised
 
-LOOK_SECONDS = 1.0
-"""Seconds between two looks at each followed task, besides those after a notification."""
+POLL_SECONDS = 1.0
+"""Seconds between two polls of each followed task, in addition to notifications."""
 
 READ = 256
-"""Most events that are read at once."""
+"""Maximum number of events that are read at once."""
 
 
 class TasksElsewhere:
-    """The tasks that other processes write, as far as this process knows them.
+    """The tasks that other processes write and this process reads.
 
     Args:
         store: The store of all processes.
-        unreadable: Notes tasks whose stored form cannot be read.
+        unreadable: Records tasks whose stored form cannot be read.
 
     Attributes:
-        works_on: Asked with id and owner whether a turn is under way on any process, where the task's state does not
-            tell; an engine over several processes sets it.
+        works_on: Returns, for an id and an owner, whether a turn is under way in any process. Called if the state of the task
+            does not show it; an engine of several replicas sets it.
     """
 
     def __init__(self, store: TaskLogStore, unreadable: Noted) -> None:
@@ -55,20 +55,20 @@ class TasksElsewhere:
         return bool(self._background)
 
     def start(self) -> None:
-        """Begin to listen for changes, if other processes write the store."""
+        """Begin to follow changes, if other processes write the store."""
         if self._store.changes() is not None:
             self._background = [
                 asyncio.create_task(followed("changes", self._changes, self._heard)),
-                asyncio.create_task(supervised("followed_tasks", self._look, after=LOOK_SECONDS)),
+                asyncio.create_task(supervised("followed_tasks", self._poll, after=POLL_SECONDS)),
             ]
 
     async def stop(self) -> None:
-        """Stop listening. Safe to call twice."""
+        """Stop following changes. Safe to call twice."""
         await end_tasks(self._background)
         self._background = []
 
     async def may_change(self, live: LiveLog) -> bool:
-        """Whether a task that this process does not write can still change, now or later.
+        """Whether a task that this process does not write can still change.
 
         Raises:
             TaskNotFoundError: The task is gone.
@@ -79,7 +79,7 @@ class TasksElsewhere:
             return False
         goes_on = await self._goes_on(live)
         if not goes_on:
-            live.followed = False  # a turn may have ended since the last look
+            live.followed = False  # a turn may have ended since the last read
         if not live.followed and await self._catch_up(live):
             return True
         goes_on = goes_on or live.writer is not None or _is_open(live)
@@ -88,7 +88,11 @@ class TasksElsewhere:
         return goes_on
 
     def cut(self, last: Callable[[Task], Event]) -> None:
-        """Disconnect the readers of followed tasks, present and future, because this process ends. `last` makes their last event."""
+        """End the streams of followed tasks, present and future, because this process stops.
+
+        Args:
+            last: Makes their last event from the task.
+        """
         self._last = last
         for live in [live for each in self._followed.values() for live in each]:
             self._cut(live)
@@ -99,12 +103,12 @@ class TasksElsewhere:
             live.notify()
 
     async def _catch_up(self, live: LiveLog) -> bool:
-        """Read what was stored since the last look; whether there is anything new."""
+        """Read what was stored since the last read; return whether there is anything new."""
         async with live.lock:
             if live.writer is not None or live.followed:
-                return True  # another reader of it has looked, or a turn began here
+                return True  # another reader has read it meanwhile, or a turn began here
             self._followed.setdefault(live.task_id, set()).add(live)
-            live.followed = True  # before the look: a change that comes during it is looked at again
+            live.followed = True  # before the read: a change during it causes another one
             try:
                 return await self._read(live)
             except BaseException:
@@ -115,7 +119,7 @@ class TasksElsewhere:
         stored = await self._store.look(live.task_id, live.owner)
         if stored is None:
             raise TaskNotFoundError
-        # after the look: a state is never newer than the events that are shown with it
+        # events last: the head is never newer than the events that are shown with it
         records = await self._store.events(live.task_id, after=live.last, limit=READ)
         head = head_of(stored, self._unreadable)
         context_id = head.context_id if head is not None else ""
@@ -134,11 +138,11 @@ class TasksElsewhere:
         return True
 
     async def _goes_on(self, live: LiveLog) -> bool:
-        """Whether another process works on the task, as far as is known."""
+        """Whether a turn of the task is under way in another process, as far as is known."""
         return _is_open(live) or await self.works_on(live.task_id, live.owner)
 
     def forget(self, live: LiveLog) -> None:
-        """Nobody in this process reads the task any more."""
+        """Stop following a task that has no more readers in this process."""
         known = self._followed.get(live.task_id)
         if known is not None:
             known.discard(live)
@@ -153,12 +157,12 @@ class TasksElsewhere:
     async def _heard(self, task_id: str) -> None:
         self._note(task_id)
 
-    async def _look(self) -> float:
+    async def _poll(self) -> float:
         self._note("")
-        return LOOK_SECONDS
+        return POLL_SECONDS
 
     def _note(self, task_id: str) -> None:
-        """A task has changed, or any of them."""
+        """Mark a task as changed; all followed tasks if the id is empty."""
         changed = [task_id] if task_id else list(self._followed)
         for live in [live for each in changed for live in self._followed.get(each, ())]:
             if live.writer is None:

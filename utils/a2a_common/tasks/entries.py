@@ -12,11 +12,11 @@ from utils.a2a_common.tasks.states import SETTLED
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event of a log.
+    """One event of a task log.
 
     Attributes:
-        sequence: Its place in the log of its task; grows by one within an attempt.
-        event: The event. Readers share it and never change it.
+        sequence: Its sequence number in the log of its task; grows by one within an attempt.
+        event: The event. Readers share it and must not change it.
     """
 
     sequence: int
@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def settles(self) -> bool:
-        """Whether the turn ends with it."""
+        """Whether it settles the turn."""
         if isinstance(self.event, Message):
             return True
         return isinstance(self.event, Task | TaskStatusUpdateEvent) and self.event.status.state in SETTLED
@@ -35,8 +35,8 @@ class Snapshot:
     """A task at one point of its log.
 
     Attributes:
-        task: The whole task with its artifacts; the caller's own copy.
-        sequence: The last event that is part of it.
+        task: A copy of the task with its artifacts.
+        sequence: Sequence number of the last event in it.
     """
 
     task: Task
@@ -44,16 +44,16 @@ class Snapshot:
 
 
 class Fenced(Exception):
-    """A later attempt runs the task: this one may write nothing more."""
+    """A later attempt has claimed the task: this one may write nothing more."""
 
 
 class Suspended(Exception):
-    """The turn is not over, but goes on in another process or after the next start.
+    """The turn is not over: it continues in another process or after the next start.
 
     Args:
-        told: Whether the last event says so.
+        announced: Whether readers have received an event that says so.
     """
 
-    def __init__(self, *, told: bool = False) -> None:
+    def __init__(self, *, announced: bool = False) -> None:
         super().__init__()
-        self.told = told
+        self.announced = announced

@@ -1,4 +1,4 @@
-"""The part of a task's log that is in memory, while somebody writes or reads it."""
+"""`LiveLog`: the part of a task's log that is in memory while the task is written or read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RECENT_ENTRIES = 1024
 RECENT_BYTES = 4_000_000
-"""How much of a log is kept in memory; a reader that is further behind reads from the store."""
+"""Limits of the part of a log in memory; a reader that is further behind reads from the store."""
 
 BATCH = 64
 """Entries that a reader takes at once."""
@@ -28,10 +28,10 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where the log goes on elsewhere.
+    """Readers in this process cannot follow the log any further.
 
     Attributes:
-        last: What its readers are told first; it is not part of the log.
+        last: Last event for these readers; it is not part of the log.
     """
 
     last: Event | None = None
@@ -45,15 +45,15 @@ class LiveLog:
         last: The sequence of the last event that readers see.
         stored: The sequence of the last event that is stored.
         floor: Entries after this sequence are in memory.
-        writer: Who writes it in this process.
-        storing: The task that stores what a writer accepted; it may outlive the run of that writer.
-        pinned: Whether memory knows an end that the store does not know yet.
+        writer: The writer in this process; `None` if there is none.
+        storing: The asyncio task that stores what a writer accepted; it may outlive that writer.
+        pinned: Whether memory has an end that is not stored yet.
         parked: Whether the turn is kept for another process or the next start.
-        cut: Set where readers cannot follow any further.
-        failure: Why there is nothing to read.
-        users: Writers, readers and background work that use it.
-        readers: Open streams among them.
-        followed: Whether memory has what another process wrote, as far as is known.
+        cut: Set if readers cannot follow any further.
+        failure: Raised for readers if the task could not be stored at all.
+        users: Number of writers, readers and background tasks that use it; it is dropped at 0.
+        readers: Number of open streams among them.
+        followed: Whether memory has all that another process wrote, as far as is known.
         lock: Held while it is loaded or claimed.
         changed: Set, and replaced, at each change.
     """
@@ -78,7 +78,7 @@ class LiveLog:
 
     @property
     def current(self) -> bool:
-        """Whether memory knows more than the store, or as much."""
+        """Whether memory is at least as new as the store."""
         return self.pinned or self.writer is not None
 
     def start_at(self, head: Task | None, last: int) -> None:
@@ -98,7 +98,7 @@ class LiveLog:
             await asyncio.wait([self.storing])
 
     def begin(self, head: Task | None, last: int) -> None:
-        """A new attempt writes the log."""
+        """Start a new attempt from the stored state."""
         if self.parked:
             self.parked = False
             self.users -= 1
@@ -107,14 +107,14 @@ class LiveLog:
         self.start_at(head, last)
 
     def park(self, cut: Cut) -> None:
-        """Readers learn that the log goes on elsewhere, until a new attempt begins here."""
+        """Cut off readers because the turn continues elsewhere, until a new attempt begins here."""
         self.parked = True
         self.users += 1
         self.cut = cut
         self.notify()
 
     def publish(self, entry: Entry, size: int, head: Task | None) -> None:
-        """Let readers see an entry."""
+        """Make an entry visible to readers."""
         self._entries.append((entry, size))
         self._bytes += size
         self.last = entry.sequence
@@ -123,28 +123,28 @@ class LiveLog:
         self.notify()
 
     def join(self, head: Task) -> None:
-        """A message has joined the task."""
+        """Replace the head after a message has joined the task."""
         self.head = head
         self.notify()
 
     def store(self, sequence: int) -> None:
-        """All entries up to `sequence` are stored."""
+        """Record that all entries up to `sequence` are stored."""
         self.stored = sequence
         self._trim()
         self.notify()
 
     def drop_unstored(self) -> None:
-        """Forget the entries that are not stored and never will be."""
+        """Drop the entries that are not stored and never will be."""
         while self._entries and self._entries[-1][0].sequence > self.stored:
             self._bytes -= self._entries.pop()[1]
 
     def notify(self) -> None:
-        """Wake all who wait for a change."""
+        """Wake all readers and writers that wait for a change."""
         self.changed.set()
         self.changed = asyncio.Event()
 
     def after(self, sequence: int) -> Sequence[Entry]:
-        """The next entries past `sequence`, which is not below the floor."""
+        """The next entries after `sequence`, which must not be below `floor`."""
         start = bisect_right(self._entries, sequence, key=lambda known: known[0].sequence)
         return [entry for entry, _ in islice(self._entries, start, start + BATCH)]
 

@@ -1,7 +1,7 @@
-"""The log of tasks: what happens to a task is an event, appended by the attempt that runs it and read by everybody else.
+"""`TaskLog`: the event logs of tasks. The attempt that runs a task appends its events; any number of readers follow them.
 
-Every reader is a cursor at its own pace. While it keeps up it reads from memory, else from the store. No reader is
-dropped because it is slow, and none slows the writer down.
+Each reader has a cursor of its own. It reads recent events from memory, and older ones from the store. A slow reader is not
+dropped and does not slow down the writer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from utils.a2a_common.tasks.pages import fill_page, page_request
 from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.a2a_common.tasks.unwritten_ends import UnwrittenEnds
-from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
+from utils.a2a_common.tasks.writer import TaskWriter, WriterContext
 from utils.encryption.errors import StorageUnreadable
 from utils.persistence.database_failures import StorageDamaged
 from utils.persistence.task_log_store import (
@@ -40,7 +40,7 @@ from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 __all__ = ["Entry", "Fenced", "Snapshot", "Suspended", "TaskLog", "TaskWriter"]
 
 CLOSE_SECONDS = 10.0
-"""Longest wait for events that are still to be stored when the log is closed."""
+"""Longest wait for unstored events when the log is closed."""
 
 
 class TaskLog:
@@ -48,14 +48,14 @@ class TaskLog:
 
     Args:
         store: Where they are stored.
-        clock: Seconds since 1970; the store's when omitted.
-        in_thread: Runs a function that takes long outside the event loop.
+        clock: Returns seconds since 1970; the store's clock if omitted.
+        in_thread: Runs a slow function outside the event loop.
 
     Attributes:
-        store: Where they are stored; lists their conversations.
+        store: As given.
         unreadable: Tasks whose stored form cannot be read, each logged once.
-        elsewhere: What other processes write.
-        on_claim: Called with the id and the owner of each task that a new attempt begins to write.
+        elsewhere: Follows tasks that other processes write.
+        on_claim: Called with the id and the owner of each task that is claimed.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class TaskLog:
         self._store = self.store = store
         self._ends = UnwrittenEnds(store)
         self._lives: dict[tuple[str, str], LiveLog] = {}
-        self._around = Surroundings(store, self._ends, clock or store.now, self._leave, self._detach)
+        self._context = WriterContext(store, self._ends, clock or store.now, self._leave, self._detach)
         self.unreadable = Noted()
         self._content = Content(store, self.unreadable, in_thread)
         self.elsewhere = TasksElsewhere(store, self.unreadable)
-        self.on_claim: Callable[[str, str], object] = _nobody
+        self.on_claim: Callable[[str, str], object] = _do_nothing
 
     async def open(self) -> None:
         """Open the storage.
@@ -84,7 +84,7 @@ class TaskLog:
         self.elsewhere.start()
 
     async def close(self) -> None:
-        """Store what waits, and close the storage. Safe to call twice."""
+        """Store pending events, and close the storage. Safe to call twice."""
         flushes = [asyncio.create_task(live.flushed()) for live in self._lives.values()]
         if flushes:
             _, late = await asyncio.wait(flushes, timeout=CLOSE_SECONDS)
@@ -95,14 +95,14 @@ class TaskLog:
         await self._store.close()
 
     async def not_written(self) -> str:
-        """Why a write would fail now, for an operator; empty if none would, as far as can be found out quickly."""
+        """Why a write would fail now, for an operator; empty if no reason is found by a quick check."""
         return await self._store.not_written()
 
     async def claim(self, task_id: str, owner: str) -> TaskWriter:
         """Begin a new attempt, which fences off every earlier writer. The task need not exist.
 
         Raises:
-            TaskNotFoundError: The task belongs to somebody else.
+            TaskNotFoundError: The task has another owner.
             UnsupportedOperationError: Its stored form cannot be read.
             StorageError: The storage failed.
         """
@@ -112,7 +112,7 @@ class TaskLog:
                 async with live.lock:
                     if self._is_known(live):
                         await self._end_earlier(live)
-                    if self._is_known(live):  # else another process took the task meanwhile
+                    if self._is_known(live):  # else another process claimed the task meanwhile
                         return await self._claim(live)
             except BaseException:
                 self._leave(live)
@@ -120,7 +120,7 @@ class TaskLog:
             self._leave(live)
 
     async def _end_earlier(self, live: LiveLog) -> None:
-        """Let earlier attempts of this process store what they accepted, and nothing more."""
+        """Fence earlier attempts of this process, and wait until they have stored what they accepted."""
         if live.writer is not None:
             live.writer.fence()
         await live.flushed()
@@ -135,12 +135,12 @@ class TaskLog:
         if live.writer is not None:
             live.writer.release()
         live.begin(head, stored.last)
-        live.writer = TaskWriter(live, stored.attempt, self._around)
+        live.writer = TaskWriter(live, stored.attempt, self._context)
         self.on_claim(live.task_id, live.owner)
         return live.writer
 
     async def head(self, task_id: str, owner: str) -> Task | None:
-        """The owner's task without the parts of its artifacts. Do not change it.
+        """The owner's task without the parts of its artifacts; `None` if there is none. Must not be changed.
 
         Raises:
             UnsupportedOperationError: Its stored form cannot be read.
@@ -151,7 +151,7 @@ class TaskLog:
 
     async def _find(self, task_id: str, owner: str) -> LiveLog | Stored | None:
         """The live task if it is at least as new as the stored one, otherwise the stored one."""
-        self._ends.look(task_id)
+        self._ends.retry_now(task_id)
         while True:
             live = self._lives.get((owner, task_id))
             if live is not None and live.current:
@@ -164,10 +164,10 @@ class TaskLog:
                 if stored is None or stored.row is None or stored.attempt != unseen.write.attempt:
                     return stored
                 unseen.show(stored.last)
-            # the end of the task is shown or stored now: what was read may be older
+            # the end of the task was shown or stored meanwhile: read again
 
     async def snapshot(self, task_id: str, owner: str) -> Snapshot | None:
-        """The owner's task with its artifacts, as it is now.
+        """The owner's task with its artifacts, as it is now; `None` if there is none.
 
         Raises:
             UnsupportedOperationError: The stored form of it cannot be read.
@@ -192,20 +192,20 @@ class TaskLog:
     async def read(
         self, task_id: str, owner: str, *, after: int = 0, stream: bool = False
     ) -> AsyncGenerator[Entry, None]:
-        """Follow a task: its events past `after`, up to one that settles the turn.
+        """Follow a task: its events after `after`, up to one that settles the turn.
 
-        Waits while a turn of the task is under way, here or elsewhere. Ends where there is none, and nothing to read.
+        Waits for events while a turn of the task is under way in any process; otherwise ends after the last event.
 
         Args:
-            task_id: The task, which need not exist yet where it is claimed.
-            owner: Who reads.
-            after: The last event that is known already.
-            stream: Whether `readers` counts this one.
+            task_id: The task, which need not exist yet if it is claimed.
+            owner: Key of its owner.
+            after: Sequence number of the last event that the reader knows.
+            stream: Whether `readers` counts this reader.
 
         Raises:
             TaskNotFoundError: There is no such task.
-            Suspended: The turn goes on in another process or after the next start.
-            StorageError: The storage failed before there was a task, or while this reader was far behind.
+            Suspended: The turn continues in another process or after the next start.
+            StorageError: The storage failed before the task was stored, or while older events were read from it.
             UnsupportedOperationError: A stored event cannot be read.
         """
         cursor, goes_on = after, True
@@ -224,12 +224,12 @@ class TaskLog:
                     return
                 if (last := live.cut.last) is not None:
                     yield Entry(cursor, last)
-                # another process writes it: who reads here follows that one
+                # another process writes the task now: follow that one
                 goes_on = last is None and self.elsewhere.listens and not self._is_known(live)
             finally:
                 live.readers -= stream
                 self._leave(live)
-        raise Suspended(told=last is not None)
+        raise Suspended(announced=last is not None)
 
     async def _load(self, live: LiveLog) -> None:
         if live.loaded and self._ends.unseen(live.task_id) is None:
@@ -242,7 +242,7 @@ class TaskLog:
                 live.start_at(head_of(found, self.unreadable), found.last)
 
     async def _next(self, live: LiveLog, cursor: int) -> Sequence[Entry]:
-        """The next entries past `cursor`; empty where there will be none. Waits for them."""
+        """Wait for the next entries after `cursor`; empty if there will be none."""
         while True:
             changed = live.changed
             if cursor < live.floor:
@@ -259,7 +259,7 @@ class TaskLog:
             if live.cut is not None or (live.writer is not None and live.writer.idle):
                 return ()
             if live.writer is None and not await self.elsewhere.may_change(live) and not changed.is_set():
-                return ()  # else a turn began here during the look, and may have ended
+                return ()  # otherwise a turn began here meanwhile, and may have ended
             await changed.wait()
 
     async def _stored_entries(self, live: LiveLog, cursor: int) -> Sequence[Entry]:
@@ -275,7 +275,7 @@ class TaskLog:
             raise UnsupportedOperationError(UNREADABLE) from error
 
     async def is_stored(self, task_id: str, owner: str, sequence: int) -> bool:
-        """Whether an end that readers see is stored. One that could not be stored before is tried once more.
+        """Whether an end that readers see is stored. If it could not be stored before, tries once more.
 
         Args:
             task_id: The task.
@@ -283,7 +283,7 @@ class TaskLog:
             sequence: The sequence of the end.
 
         Raises:
-            StorageError: It still cannot be stored, or not be read.
+            StorageError: It still cannot be stored, or the storage cannot be read.
         """
         live = self._lives.get((owner, task_id))
         if live is not None and live.stored == sequence:  # a later attempt has larger ones
@@ -293,33 +293,33 @@ class TaskLog:
         return stored is not None and stored.last == sequence
 
     def readers(self, task_id: str, owner: str) -> int:
-        """How many streams of the owner's task are open now. Asked at each event."""
+        """Number of open streams of the owner's task. Called for each event, so it must be fast."""
         live = self._lives.get((owner, task_id))
         return 0 if live is None else live.readers
 
     async def page(self, params: ListTasksRequest, owner: str) -> ListTasksResponse:
-        """A page of the owner's tasks, newest status first, which `PAGE_BYTES` may end early.
+        """A page of the owner's tasks, newest status first; shorter if it would exceed `PAGE_BYTES`.
 
-        There is a stand-in for each that cannot be read. Artifacts are left out unless they are asked for, and messages
-        beyond the `history_length`.
+        A task that cannot be read has a placeholder. Artifacts are omitted unless requested, and so are messages beyond the
+        `history_length`.
 
         Raises:
             InvalidParamsError: The page token is invalid.
             StorageError: The storage failed.
         """
 
-        async def told(row: Row) -> Task | None:
+        async def shown(row: Row) -> Task | None:
             task = await self._listed(row, artifacts=params.include_artifacts)
             return task and apply_history_length(task, params)
 
         query = page_request(params, owner)
         rows, total = await self._store.page(query)
         size = query.limit - 1
-        tasks, token = await fill_page(rows, size, told)
+        tasks, token = await fill_page(rows, size, shown)
         return ListTasksResponse(tasks=tasks, total_size=total, page_size=size, next_page_token=token)
 
     async def newest(self, context_id: str, owner: str, most: int) -> AsyncGenerator[Task, None]:
-        """The owner's newest tasks in a conversation, without artifacts, each read when it is asked for."""
+        """The owner's newest tasks in a conversation, without artifacts; each is read only when the iterator reaches it."""
         rows, _ = await self._store.page(Query(owner, context_id=context_id, limit=most))
         for row in rows:
             task = await self._listed(row, artifacts=False)
@@ -345,7 +345,7 @@ class TaskLog:
                 task.ParseFromString(row.body)
         except (DecodeError, UnsupportedOperationError, StorageDamaged, StorageUnreadable) as error:
             self.unreadable.note(row.id, type(error).__name__)
-            # nobody can go on with it, nor answer it
+            # it can neither be resumed nor answered
             state = row.state if row.state in TERMINAL else TaskState.TASK_STATE_FAILED
             return stand_in(row.id, row.context_id, status_of(state, row.updated))
         task.ClearField("artifacts")
@@ -382,5 +382,5 @@ class TaskLog:
             del self._lives[live.owner, live.task_id]
 
 
-def _nobody(_task_id: str, _owner: str) -> None:
-    """Default callback of a write: does nothing."""
+def _do_nothing(_task_id: str, _owner: str) -> None:
+    """Default of `on_claim`: does nothing."""

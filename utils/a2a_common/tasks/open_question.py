@@ -1,4 +1,4 @@
-"""The question that a task waits with, and the one that a message of it answers. Pure."""
+"""The open question of a task, and the question that a message answers. Pure."""
 
 from __future__ import annotations
 

@@ -46,19 +46,19 @@ def page_request(params: ListTasksRequest, owner: str) -> Query:
 
 
 async def fill_page(
-    rows: Sequence[Row], most: int, told: Callable[[Row], Awaitable[Task | None]]
+    rows: Sequence[Row], most: int, shown: Callable[[Row], Awaitable[Task | None]]
 ) -> tuple[list[Task], str]:
     """The tasks of a page, read one after the other until it is full, and the token of the next page.
 
     Args:
         rows: The rows of the page, and one more where another page follows.
         most: Tasks on a page that `PAGE_BYTES` does not end before.
-        told: The task of a row as it is shown; `None` where it was deleted meanwhile.
+        shown: Returns the task of a row as the client gets it; `None` if it was deleted meanwhile.
     """
     tasks: list[Task] = []
     size = 0
     for place, row in enumerate(rows[:most]):
-        task = await told(row)
+        task = await shown(row)
         if task is None:
             continue
         size += task.ByteSize()

@@ -105,9 +105,9 @@ def _too_late(begun: BegunEffects) -> Failed | None:
 
 
 def _asked_before(begun: BegunEffects) -> list[str]:
-    """A sentence about the agents that were asked for something, and of which no other sentence tells; none if there are none."""
-    told = {*begun.tools, *begun.under_way}
-    agents = [agent for agent in begun.agents if agent not in told]
+    """A sentence about the agents that were asked for something and that no other sentence mentions; none if there are none."""
+    mentioned = {*begun.tools, *begun.under_way}
+    agents = [agent for agent in begun.agents if agent not in mentioned]
     return [ASKED_BEFORE.format(agents=" and ".join(agents))] if agents else []
 
 

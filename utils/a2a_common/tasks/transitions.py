@@ -1,11 +1,11 @@
-"""Which event may follow which, and what it makes of a task: the one guard of states. Pure: no clock, no storage.
+"""The state machine of a task: which event may follow which, and how it changes the task. Pure: no clock, no storage.
 
 - A turn is settled by a terminal or interrupted status, or by the one message of an agent that answers without a task.
-  Nothing follows it, except where the status asks for credentials: these may come on another way, and the run goes on.
+  Nothing follows it, except after a request for credentials: these may arrive by another way while the run continues.
 - A task comes before its statuses and artifacts; a second one is ignored.
 - No status steps back from working to submitted.
-- What a task that ends had begun at other agents is shown as ended too, in its tree and its plan.
-- What breaks the protocol (an event of another task, a message after events of the task) is an error.
+- When a task ends, its open sub-tasks at other agents are shown as ended too, in its tree and its plan.
+- A violation of the protocol (an event of another task, a message after events of the task) is an error.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from utils.errors import ProtocolViolation
 
 @dataclass(frozen=True, slots=True)
 class TurnProgress:
-    """How far the turn of a task is.
+    """The progress of a turn.
 
     Attributes:
         task_id: The task.
         settled: Whether the turn is over, as far as readers are concerned.
-        open: Whether more events may come: until the turn is settled, and where it waits for credentials.
+        open: Whether more events may follow: until the turn is settled, and while it waits for credentials.
         task_mode: Whether this turn has published an event of the task, so that it cannot be answered by a message.
         artifacts: Ids of the artifacts of the task; grows in place.
     """
@@ -96,7 +96,7 @@ def apply(progress: TurnProgress, head: Task | None, event: Event, now: float) -
     readers see such an event only when it is stored.
 
     Args:
-        progress: How far the turn is.
+        progress: The progress of the turn.
         head: The task without the parts of its artifacts; `None` while there is none.
         event: What the executor published. It is copied.
         now: Seconds since 1970, the time of a status that has none.

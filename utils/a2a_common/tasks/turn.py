@@ -1,6 +1,6 @@
-"""One turn of a task: what an engine stores, so that another process can go on with it.
+"""`Turn`: one turn of a task, with all that another process needs to resume it, and its stored form.
 
-Stored it is JSON, with the request in the JSON form of its protocol message.
+The stored form is JSON, with the request in the JSON form of its protocol message.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from utils.persistence.runs import conversation_key
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message that a task is worked on for, with all that a resume needs; never a credential.
+    """One message to a task, with all that is needed to resume the work on it; never a credential.
 
     Attributes:
         task_id: The task, which need not exist yet.
@@ -40,7 +40,7 @@ class Turn:
         judged: Whether the content of the message decided that it answers this task.
         accepted_at: When the message was accepted, in seconds since 1970.
         question: Id of the question that the message was admitted to answer; empty for one that answers none.
-        deadline: When its answer comes too late, in seconds since 1970; `None` for no limit.
+        deadline: When its answer is too late, in seconds since 1970; `None` for no limit.
     """
 
     task_id: str

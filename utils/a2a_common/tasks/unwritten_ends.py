@@ -1,4 +1,4 @@
-"""Ends of tasks that could not be stored, and messages to be taken back: tried again until they are."""
+"""`UnwrittenEnds`: stores ends of tasks that could not be stored at first, with retries."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from utils.timing import backoff, wait_for
 log = structlog.get_logger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
-"""Seconds between two tries, which double. A request for such a task starts a try at once."""
+"""Bounds of the pause between two tries in seconds; it doubles. A request for such a task starts a try at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnwrittenEnd:
-    """The end of a task; or the task as it was before a message that was refused, though it may be stored.
+    """The end of a task; or the task as it was before a rejected message that may be stored all the same.
 
     Attributes:
-        write: What stores it.
+        write: The write to the store.
         stored: Called when it is stored.
         dropped: Called when it never will be: another attempt runs the task, the store has another end, or the task is gone.
     """
@@ -38,17 +38,17 @@ class UnwrittenEnd:
 
 @dataclass(frozen=True, slots=True)
 class UnseenEnd(UnwrittenEnd):
-    """The end of a task whose first event no reader has seen, since it is not known whether that is stored.
+    """The end of a task whose first event no reader has seen, because it is unknown whether that is stored.
 
     Attributes:
-        show: Lets readers see the task and its end; called with the sequence of its last stored event.
+        show: Shows readers the task and its end; called with the sequence number of its last stored event.
     """
 
     show: Callable[[int], None]
 
 
 class UnwrittenEnds:
-    """Ends that wait to be stored, by task."""
+    """The ends to store, by task."""
 
     def __init__(self, store: TaskLogStore) -> None:
         self._store = store
@@ -67,18 +67,18 @@ class UnwrittenEnds:
             work = supervised("unwritten_ends", self._step, self._pause, longest=LONGEST_PAUSE)
             self._work = asyncio.create_task(work)
 
-    def look(self, task_id: str) -> None:
-        """Somebody asks for the task: where its end is not stored, try again now."""
+    def retry_now(self, task_id: str) -> None:
+        """Retry now if the end of this task is not stored yet, because the task is requested."""
         if task_id in self._ends:
             self._again.set()
 
     def unseen(self, task_id: str) -> UnseenEnd | None:
-        """The end of a task that the store may have or not."""
+        """The unseen end of a task; `None` if it has none."""
         end = self._ends.get(task_id)
         return end if isinstance(end, UnseenEnd) else None
 
     async def settle(self, task_id: str) -> None:
-        """Store the end of this task now, if it has one.
+        """Store the pending end of this task now, if there is one.
 
         Raises:
             StorageError: It still cannot be stored.
@@ -103,7 +103,7 @@ class UnwrittenEnds:
         await wait_for(self._again, seconds)
 
     async def _try_all(self) -> None:
-        """Try all at once, so that they wait for a lock together, and one that fails keeps no other back."""
+        """Try all concurrently, so that they wait for a lock together and a failed one does not delay the others."""
         failures = ItemErrors()
         await asyncio.gather(*(self._try_one(end, failures) for end in list(self._ends.values())))
         failures.raise_first()
@@ -127,8 +127,8 @@ class UnwrittenEnds:
             over()
 
     async def _is_this(self, write: Write) -> bool:
-        """Whether the end that the store has is this one, whose confirmation was lost."""
-        if not write.records:  # a message to be taken back: the task has gone on to its end
+        """Whether the stored end is this one, whose confirmation was lost."""
+        if not write.records:  # a message to remove: the task has ended meanwhile
             return False
         stored = await self._store.look(write.task_id, write.owner)
         return stored is not None and stored.last == write.records[-1].sequence

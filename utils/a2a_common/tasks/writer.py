@@ -1,9 +1,9 @@
-"""The writer of a task's log: one attempt to run its turn.
+"""`TaskWriter`: appends the events of one attempt to run a turn.
 
-Events wait in a line and are stored in batches, one after the other; readers see most of them before. The first task
-and an event that settles the turn are seen only when they and all before them are stored. A batch that cannot be stored
-ends this attempt and its task, and no other. A message that cannot join the task is refused: it ends the attempt, and
-leaves the task as it was.
+Events are stored in order and in batches; readers see most of them before that. The first event of a task, and an event that
+settles the turn, become visible only when they and all before them are stored. If a batch cannot be stored, this attempt and
+its task end, and no other task is affected. If the message of a follow-up cannot be stored, the attempt ends and the task stays
+as it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import assert_never
 from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Task
 
-from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
+from utils.a2a_common.tasks.backlog import Backlog, Outcomes, PendingWrite
 from utils.a2a_common.tasks.begun_effects import BegunEffects
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
 from utils.a2a_common.tasks.live import Cut, LiveLog
@@ -30,35 +30,35 @@ from utils.errors import StorageError
 from utils.persistence.task_log_store import Record, Row, TaskLogStore, Write
 
 NUMBERS = 2**32
-"""Sequence numbers that one attempt may use. Each attempt after the first event has its own, so that a reader that saw an
-event which was never stored does not take the event of a later attempt for it."""
+"""Sequence numbers reserved for one attempt. The ranges differ, so that a reader that saw an event which was never stored does
+not mistake an event of a later attempt for it."""
 
 
 class Loss(StrEnum):
     """Why a writer can write nothing more."""
 
     FENCED = "fenced"
-    """A later attempt writes, or its run is over."""
+    """A later attempt writes, or the run is over."""
     STORAGE = "storage"
     """The storage failed."""
     SUSPENDED = "suspended"
     """The turn is kept for another process, or for the next start."""
 
 
-ELSEWHERE = frozenset({Loss.FENCED, Loss.SUSPENDED})
-"""Losses after which the turn goes on elsewhere."""
+CONTINUES_ELSEWHERE = frozenset({Loss.FENCED, Loss.SUSPENDED})
+"""Losses after which another attempt continues the turn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The part of the log that a writer needs.
+class WriterContext:
+    """The parts of the task log that a writer uses.
 
     Attributes:
         store: Where events are stored.
-        ends: Ends that could not be stored.
-        clock: Seconds since 1970.
-        leave: Called with the live log when a user of it is done.
-        detach: Called with the live log when another process writes it.
+        ends: Retries ends that could not be stored.
+        clock: Returns seconds since 1970.
+        leave: Releases one use of a live log.
+        detach: Drops a live log from memory because another process writes it.
     """
 
     store: TaskLogStore
@@ -72,27 +72,27 @@ class TaskWriter:
     """Appends the events of one attempt.
 
     Attributes:
-        attempt: Number of the attempt. A later one fences this off.
+        attempt: Number of the attempt. A later attempt fences this one.
         lost: Set when nothing more can be written.
-        reason: Why; `None` before.
-        head: The task as far as it is written, without the parts of its artifacts. Do not change it.
-        effects: What the attempt's tools may have changed.
+        reason: Why nothing more can be written; `None` before that.
+        head: The task after all accepted events, without the parts of its artifacts. Must not be changed.
+        effects: What the tools of the attempt may have changed.
     """
 
-    def __init__(self, live: LiveLog, attempt: int, around: Surroundings) -> None:
+    def __init__(self, live: LiveLog, attempt: int, context: WriterContext) -> None:
         self.attempt = attempt
         self.lost = asyncio.Event()
         self.reason: Loss | None = None
         self.head = live.head
         self.effects = BegunEffects()
         self._live = live
-        self._around = around
+        self._context = context
         self._progress = begin(live.task_id, live.head)
         self._last = live.last
         self._numbers_from = attempt * NUMBERS if live.last else 0
         self._lock = asyncio.Lock()
-        outcomes = Outcomes(self._give_up, self._fail, self._doubt, around.leave)
-        self._backlog = Backlog(live, attempt, around.store, outcomes)
+        outcomes = Outcomes(self._give_up, self._fail, self._doubt, context.leave)
+        self._backlog = Backlog(live, attempt, context.store, outcomes)
         self._failure = StorageError(NOT_STORED)
 
     @property
@@ -111,17 +111,17 @@ class TaskWriter:
         return self.settled and not self._backlog.held
 
     async def append(self, event: Event) -> bool:
-        """Add an event to the log; `False` when it was refused and is dropped.
+        """Add an event to the log; `False` if it was dropped.
 
         Raises:
             ProtocolViolation: The event cannot be part of this task.
             Fenced: A later attempt writes.
             Suspended: The turn is kept for later.
-            StorageError: The storage failed. The task ends as failed, in memory now and in the store as soon as it can.
+            StorageError: The storage failed. The task ends as failed: in memory now, in the store as soon as possible.
         """
         async with self._lock:
             await self._seen()
-            applied = apply(self._progress, self.head, event, self._around.clock())
+            applied = apply(self._progress, self.head, event, self._context.clock())
             if isinstance(applied, Dropped):
                 return False
             self._progress, self.head = applied.progress, applied.head
@@ -133,7 +133,7 @@ class TaskWriter:
             return True
 
     async def add_message(self, message: Message) -> None:
-        """Let the message of a follow-up join the history of an existing task, once.
+        """Add the message of a follow-up to the history of an existing task, once.
 
         Raises:
             Fenced: A later attempt writes.
@@ -145,7 +145,7 @@ class TaskWriter:
             joined = copy_of(self.head)
             if joined is None or self.settled or not join_history(joined, message):
                 return
-            item = Waiting(self._last, None, row_of(joined, self._live.owner, self._last), head=joined)
+            item = PendingWrite(self._last, None, row_of(joined, self._live.owner, self._last), head=joined)
             self._backlog.add(item)
             await item.stored()
             self.head = joined
@@ -154,34 +154,35 @@ class TaskWriter:
         """Leave the turn to another process or to the next start.
 
         Args:
-            last: What readers are told last; it does not become part of the log.
+            last: Last event for readers; it does not become part of the log.
         """
         if not self.lost.is_set():
             self._lose(Loss.SUSPENDED)
             self._live.park(Cut(last))
 
     def release(self) -> None:
-        """The run is over. Readers of a turn that is not settled get nothing more."""
+        """End the attempt: the log takes no further event of it. Readers of a turn that is not settled get nothing more."""
         if self._live.writer is not self:
             return
         self._live.writer = None
+        self._progress = replace(self._progress, open=False)  # also where it waited for credentials
         if not self.settled and not self.lost.is_set():
             self._lose(Loss.FENCED)
             self._live.cut = Cut()
         self._live.notify()
-        self._around.leave(self._live)
+        self._context.leave(self._live)
 
-    def hand_on(self) -> None:
-        """Let another attempt go on, here or in another process. Readers wait for what it stores."""
+    def hand_over(self) -> None:
+        """Let another attempt continue, here or in another process. Readers wait for its events."""
         if self._live.writer is not self:
             return
         self._live.writer = None
         self.fence()
         self._live.notify()
-        self._around.leave(self._live)
+        self._context.leave(self._live)
 
     def fence(self) -> None:
-        """Write what was accepted, and nothing more: another attempt of this process takes over."""
+        """Accept nothing more, because another attempt of this process takes over. What was accepted is still stored."""
         if not self.lost.is_set():
             self._lose(Loss.FENCED)
 
@@ -212,12 +213,12 @@ class TaskWriter:
         self.reason = reason
         self.lost.set()
 
-    def _add(self, applied: Applied) -> Waiting:
+    def _add(self, applied: Applied) -> PendingWrite:
         entry = self._next(applied.event)
         head = applied.head
         moved = head if applied.moves else None
         row = row_of(moved, self._live.owner, entry.sequence) if moved is not None else None
-        item = Waiting(entry.sequence, record_of(entry), row)
+        item = PendingWrite(entry.sequence, record_of(entry), row)
         if applied.starts or applied.settles:
             item.held, item.head = entry, head
         self._backlog.add(item)
@@ -230,7 +231,7 @@ class TaskWriter:
         return Entry(self._last, event)
 
     async def _seen(self) -> None:
-        """Wait for an event that readers do not see yet, whose append was cancelled."""
+        """Wait until no event is hidden from readers: its append may have been canceled."""
         while self._backlog.held and not self.lost.is_set():
             await self._live.changed.wait()
         self._check()
@@ -241,7 +242,7 @@ class TaskWriter:
             await self._live.changed.wait()
 
     def _give_up(self) -> None:
-        """Another attempt writes the log: what waits is not part of it."""
+        """Drop pending events, because another attempt writes the log."""
         if not self.lost.is_set():
             self._lose(Loss.FENCED)
         for item in self._backlog.clear():
@@ -249,13 +250,13 @@ class TaskWriter:
         self._leave_to_another()
 
     def _leave_to_another(self) -> None:
-        """Another attempt writes the log: who reads from memory gets nothing more, and new readers ask the store."""
+        """Cut off readers of the memory; new readers read the store, because another attempt writes the log."""
         self._live.cut = self._live.cut or Cut()
-        self._around.detach(self._live)
+        self._context.detach(self._live)
         self._live.notify()
 
     def _fail(self, error: StorageError | None) -> None:
-        """The storage failed: end the task, unless its turn is kept for later anyway."""
+        """End the task because the storage failed, unless its turn is kept for later."""
         self._failure = error or self._failure
         waiting = self._backlog.clear()
         own_end = None
@@ -269,17 +270,17 @@ class TaskWriter:
         self._live.notify()
 
     def _doubt(self, error: StorageError) -> None:
-        """The storage failed, and may have what it was to store: a message that is refused now is taken back there."""
+        """The storage failed and may have stored the batch all the same. A message that is rejected now is removed there later."""
         head, waiting = self._live.head, self._backlog.waiting()
         self._fail(error)
         if head is not None and _is_message(waiting):
             self._live.users += 1
-            leave = partial(self._around.leave, self._live)
+            leave = partial(self._context.leave, self._live)
             as_before = self._write((), row_of(head, self._live.owner, self._last))
-            self._around.ends.keep(UnwrittenEnd(as_before, leave, leave))
+            self._context.ends.keep(UnwrittenEnd(as_before, leave, leave))
 
-    def _end_task(self, waiting: list[Waiting]) -> Waiting | None:
-        """Let the task end in memory; its own end that waits to be stored is kept, unless it was to complete the task."""
+    def _end_task(self, waiting: list[PendingWrite]) -> PendingWrite | None:
+        """End the task in memory. A pending end of its own is kept, unless it would complete the task."""
         if self._live.head is None:
             self._end_unseen(waiting)
             return None
@@ -289,17 +290,17 @@ class TaskWriter:
         self._keep_end(self._failed_end(self._live.head))
         return None
 
-    def _failed_end(self, head: Task) -> Waiting:
-        event = storage_end(head, self._around.clock(), self._failure, self.effects)
+    def _failed_end(self, head: Task) -> PendingWrite:
+        event = storage_end(head, self._context.clock(), self._failure, self.effects)
         entry = self._next(event)
         ended = Task()
         ended.CopyFrom(head)
         replay(ended, event)
         row = row_of(ended, self._live.owner, entry.sequence)
-        return Waiting(entry.sequence, record_of(entry), row, held=entry, head=ended)
+        return PendingWrite(entry.sequence, record_of(entry), row, held=entry, head=ended)
 
-    def _keep_end(self, item: Waiting) -> None:
-        """Let readers see the end of the task now, and store it as soon as that is possible."""
+    def _keep_end(self, item: PendingWrite) -> None:
+        """Show readers the end of the task now, and store it as soon as possible."""
         assert item.held is not None
         live = self._live
         self._progress, self.head = replace(self._progress, settled=True, open=False), item.head
@@ -311,20 +312,20 @@ class TaskWriter:
         def stored() -> None:
             live.pinned = False
             live.store(item.sequence)
-            self._around.leave(live)
+            self._context.leave(live)
 
         def dropped() -> None:
             live.pinned = False
             live.drop_unstored()
             self._leave_to_another()
-            self._around.leave(live)
+            self._context.leave(live)
 
-        self._around.ends.keep(UnwrittenEnd(self._end(item), stored, dropped))
+        self._context.ends.keep(UnwrittenEnd(self._end(item), stored, dropped))
 
-    def _end_unseen(self, waiting: list[Waiting]) -> None:
-        """Tell readers that the storage failed. Whether it has the task is not known: where it has, the task ends there.
+    def _end_unseen(self, waiting: list[PendingWrite]) -> None:
+        """Report the failed storage to readers. If the store has the task all the same, the task ends there.
 
-        A reader that finds the task in the store before its end is there sees that end too.
+        A reader that finds the task in the store before its end is stored sees that end too.
         """
         live = self._live
         live.failure = self._failure
@@ -338,20 +339,20 @@ class TaskWriter:
             live.failure = None
             live.start_at(head, last)
             self._keep_end(end)
-            self._around.leave(live)
+            self._context.leave(live)
 
         def over() -> None:
-            self._around.detach(live)
-            self._around.leave(live)
+            self._context.detach(live)
+            self._context.leave(live)
 
-        self._around.ends.keep(UnseenEnd(self._end(end), over, over, show))
+        self._context.ends.keep(UnseenEnd(self._end(end), over, over, show))
 
-    def _end(self, item: Waiting) -> Write:
+    def _end(self, item: PendingWrite) -> Write:
         assert item.record is not None
         return self._write((item.record,), item.row)
 
     def _write(self, records: tuple[Record, ...], row: Row | None) -> Write:
-        """A write that is stored as soon as possible, whatever is already stored."""
+        """A write that does not depend on what is stored already."""
         return Write(
             task_id=self._live.task_id,
             owner=self._live.owner,
@@ -362,6 +363,6 @@ class TaskWriter:
         )
 
 
-def _is_message(waiting: list[Waiting]) -> bool:
-    """Whether nothing waits but a message that joins the task."""
+def _is_message(waiting: list[PendingWrite]) -> bool:
+    """Whether the last pending write is a message that joins the task."""
     return bool(waiting) and waiting[-1].joins

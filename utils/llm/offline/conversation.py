@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from utils.messages.handles import full_output_of
 from utils.messages.marks import IN_WORDS
+from utils.messages.notes import own_words
 from utils.messages.results import shown_before
 from utils.messages.text import message_text
-from utils.messages.told import own_words
 
 READ = 8_000
 """Characters of a request that are read, half of them at its end, where a question below a pasted text stands."""

@@ -40,7 +40,7 @@ class MediaCharges:
         picture: Tokens of a picture of a size.
         most: Tokens of a picture of unknown size: the most that the rule gives.
         page: Tokens of a page of a PDF: its text and its picture.
-        low: Tokens of a picture with OpenAI's `detail: low`; 0 where there is no such rule.
+        low: Tokens of a picture with OpenAI's `detail: low`; 0 if there is no such rule.
     """
 
     picture: Callable[[Size], int]

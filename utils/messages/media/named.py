@@ -13,7 +13,7 @@ _QUOTES = str.maketrans(dict.fromkeys('"()', "_"))
 
 
 def name_in(text: str, media: Media) -> str:
-    """The name of a picture or document; empty where it has none.
+    """The name of a picture or document; empty if it has none.
 
     Args:
         text: What stands beside it: a sentence that begins `The file "a.png" (image/png, 1,234 bytes)`, as a file is introduced that

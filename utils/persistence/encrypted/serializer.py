@@ -10,7 +10,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from utils.encryption.codec import Codec, Place
 from utils.persistence.encrypted import places
-from utils.persistence.stored_messages import MessageSerializer, Shelf
+from utils.persistence.stored_messages import MessageSerializer, StoredMessages
 
 CIPHER = "fernet"
 """Stands behind the type of each encrypted value."""
@@ -79,13 +79,13 @@ def serializer(codec: Codec) -> CodecSerializer:
     return CodecSerializer(CodecCipher(codec), JsonPlusSerializer())
 
 
-def serializer_of(serde: Any, thread_id: str, shelf: Shelf | None = None) -> CodecSerializer:
+def serializer_of(serde: Any, thread_id: str, messages: StoredMessages | None = None) -> CodecSerializer:
     """The serializer for the checkpoints of a conversation, on top of their saver's. Also reads unencrypted ones.
 
     Args:
         serde: The saver's, as `serializer` made it.
         thread_id: The conversation.
-        shelf: Its messages; without it, those of a value are stored in it.
+        messages: Its messages; without it, those of a value are stored in it.
     """
-    kept = serde.serde if shelf is None else MessageSerializer(serde.serde, shelf)
+    kept = serde.serde if messages is None else MessageSerializer(serde.serde, messages)
     return CodecSerializer(serde.cipher.of(thread_id), kept)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         CheckpointTuple,
     )
 
-    from utils.persistence.stored_messages import Shelf
+    from utils.persistence.stored_messages import StoredMessages
 
 log = structlog.get_logger(__name__)
 
@@ -175,9 +175,9 @@ class PrunedSaver(AsyncPostgresSaver):
         """Let LangGraph's saver store something, together with the messages in it."""
 
         async def work(db: Connection) -> Result:
-            shelf = await self._messages.to_write(db, thread_id)
-            result = await act(self._of(thread_id, db, shelf))
-            await self._messages.store(db, thread_id, shelf)
+            messages = await self._messages.to_write(db, thread_id)
+            result = await act(self._of(thread_id, db, messages))
+            await self._messages.store(db, thread_id, messages)
             return result
 
         return await self._database.run(work)
@@ -190,11 +190,11 @@ class PrunedSaver(AsyncPostgresSaver):
 
         return await self._database.run(work)
 
-    def _of(self, thread_id: str, where: Any, shelf: Shelf | None = None) -> AsyncPostgresSaver:
+    def _of(self, thread_id: str, where: Any, messages: StoredMessages | None = None) -> AsyncPostgresSaver:
         """The same saver with the serializer of one conversation, on the pool or a connection of it."""
         one = copy(self)
         one.conn = where
-        one.serde = serializer_of(self.serde, thread_id, shelf)
+        one.serde = serializer_of(self.serde, thread_id, messages)
         return one
 
     async def _all(self) -> list[RunnableConfig]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
-from utils.persistence.stored_messages import SALT, Shelf, names
+from utils.persistence.stored_messages import SALT, StoredMessages, names
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
@@ -39,7 +39,7 @@ class PostgresMessages:
         self._schema = schema
         self._codec = codec
 
-    async def to_write(self, db: Connection, thread_id: str) -> Shelf:
+    async def to_write(self, db: Connection, thread_id: str) -> StoredMessages:
         """The digests of a conversation's messages, to store more. No other process writes them until the transaction ends.
 
         Raises:
@@ -49,9 +49,9 @@ class PostgresMessages:
         stored = dict(await _rows(db, _STORED, (SALT, thread_id)))
         closed = stored.pop(SALT, None)
         salt = None if closed is None else self._open(thread_id, SALT, closed)
-        return Shelf(salt, stored)
+        return StoredMessages(salt, stored)
 
-    async def to_read(self, db: Connection, thread_id: str) -> Shelf:
+    async def to_read(self, db: Connection, thread_id: str) -> StoredMessages:
         """The messages of a conversation, in the snapshot that all reads of the transaction see."""
         await db.execute(b"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         closed = dict(await _rows(db, _BODIES, (thread_id,)))
@@ -62,12 +62,12 @@ class PostgresMessages:
                 return self._open(thread_id, digest, closed[digest])
             return opened.get(digest)
 
-        return Shelf(body=body)
+        return StoredMessages(body=body)
 
-    async def store(self, db: Connection, thread_id: str, shelf: Shelf) -> None:
-        """Store the new messages of a shelf."""
-        if shelf.new:  # encrypting a large file takes a while
-            rows = await asyncio.to_thread(self._closed, thread_id, shelf)
+    async def store(self, db: Connection, thread_id: str, messages: StoredMessages) -> None:
+        """Store the new messages."""
+        if messages.new:  # encrypting a large file takes a while
+            rows = await asyncio.to_thread(self._closed, thread_id, messages)
             await db.cursor().executemany(_PUT.encode(), rows)
 
     async def sweep(self, db: Connection, thread_id: str) -> None:
@@ -97,10 +97,10 @@ class PostgresMessages:
     def _open(self, thread_id: str, digest: str, stored: bytes) -> bytes:
         return self._codec.decrypt(bytes(stored), places.message(thread_id, digest))
 
-    def _closed(self, thread_id: str, shelf: Shelf) -> list[tuple[str, str, bytes]]:
+    def _closed(self, thread_id: str, messages: StoredMessages) -> list[tuple[str, str, bytes]]:
         return [
             (thread_id, digest, self._codec.encrypt(body, places.message(thread_id, digest)))
-            for digest, body in shelf.rows().items()
+            for digest, body in messages.rows().items()
         ]
 
     async def _lock(self, db: Connection, thread_id: str) -> None:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from utils.testing.strict.anthropic_rules import blocks, count
-from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
+from utils.testing.strict.conversation import (
+    Api,
+    Call,
+    ChatMessage,
+    ChatRequest,
+    DeclaredTool,
+    Rejection,
+    Reply,
+)
 from utils.testing.strict.counting import first_tokens, text_tokens
 
 CONTENT_TYPE = b"text/event-stream; charset=utf-8"
@@ -26,7 +34,7 @@ _KINDS = {
 
 def parse(body: Mapping[str, Any]) -> ChatRequest:
     """A checked request, normalised; a turn of several results becomes several messages."""
-    system = [Said("system", block["text"]) for block in blocks(body.get("system") or "")]
+    system = [ChatMessage("system", block["text"]) for block in blocks(body.get("system") or "")]
     return ChatRequest(
         api=Api.ANTHROPIC,
         model=body["model"],
@@ -127,18 +135,18 @@ def _call_events(index: int, call: Call, cut: int) -> Iterator[bytes]:
     yield event("content_block_stop", index=index)
 
 
-def _said(message: Mapping[str, Any]) -> Iterator[Said]:
+def _said(message: Mapping[str, Any]) -> Iterator[ChatMessage]:
     content = blocks(message["content"])
     for block in content:
         if block["type"] == "tool_result":
             text = "".join(each.get("text", "") for each in blocks(block.get("content") or ""))
-            yield Said("tool", text, call_id=block["tool_use_id"], failed=bool(block.get("is_error")))
+            yield ChatMessage("tool", text, call_id=block["tool_use_id"], failed=bool(block.get("is_error")))
     calls = [
         Call(block["id"], block["name"], block["input"]) for block in content if block["type"] == "tool_use"
     ]
     texts = [block["text"] for block in content if block["type"] == "text"]
     if any(texts) or calls:
-        yield Said.of_texts(message["role"], texts, calls)
+        yield ChatMessage.of_texts(message["role"], texts, calls)
 
 
 def _head(request: ChatRequest) -> dict[str, Any]:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from utils.testing.strict.bedrock_rules import count
-from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
+from utils.testing.strict.conversation import (
+    Api,
+    Call,
+    ChatMessage,
+    ChatRequest,
+    DeclaredTool,
+    Rejection,
+    Reply,
+)
 from utils.testing.strict.counting import first_tokens, text_tokens
 from utils.testing.strict.eventstream import event, exception
 
@@ -16,7 +24,7 @@ CONTENT_TYPE = b"application/vnd.amazon.eventstream"
 
 def parse(body: Mapping[str, Any], model: str, *, stream: bool) -> ChatRequest:
     """A checked request, normalised; a turn of several results becomes several messages."""
-    system = [Said("system", block["text"]) for block in body.get("system") or () if "text" in block]
+    system = [ChatMessage("system", block["text"]) for block in body.get("system") or () if "text" in block]
     turns = [said for message in body["messages"] for said in _said(message)]
     tools = (body.get("toolConfig") or {}).get("tools") or ()
     return ChatRequest(
@@ -92,17 +100,19 @@ def _call_events(index: int, call: Call, cut: int) -> Iterator[bytes]:
     yield event("contentBlockStop", {"contentBlockIndex": index})
 
 
-def _said(message: Mapping[str, Any]) -> Iterator[Said]:
+def _said(message: Mapping[str, Any]) -> Iterator[ChatMessage]:
     for block in message["content"]:
         if "toolResult" in block:
             result = block["toolResult"]
             text = "".join(_part(part) for part in result["content"])
-            yield Said("tool", text, call_id=result["toolUseId"], failed=result.get("status") == "error")
+            yield ChatMessage(
+                "tool", text, call_id=result["toolUseId"], failed=result.get("status") == "error"
+            )
     uses = [block["toolUse"] for block in message["content"] if "toolUse" in block]
     texts = [block["text"] for block in message["content"] if "text" in block]
     if any(texts) or uses:
         calls = [Call(use["toolUseId"], use["name"], use["input"]) for use in uses]
-        yield Said.of_texts(message["role"], texts, calls)
+        yield ChatMessage.of_texts(message["role"], texts, calls)
 
 
 def _part(part: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from utils.testing.strict.conversation import Api, Call, ChatRequest, Reply, Said, Wire
+from utils.testing.strict.conversation import Api, Call, ChatMessage, ChatRequest, Reply, Wire
 from utils.testing.strict.faults import Fault
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _schema(name: str, description: str, parameters: Any) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _message(said: Said) -> BaseMessage:
+def _message(said: ChatMessage) -> BaseMessage:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.messages.tool import tool_call
 

@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Said:
+class ChatMessage:
     """One message. A tool's result has `call_id`; roles are system, user, assistant and tool.
 
     `notes` is what agents of this project append to a user's message for the model, as a separate paragraph or block: `text` is the
@@ -46,7 +46,7 @@ class Said:
     notes: str = ""
 
     @classmethod
-    def of_texts(cls, role: str, texts: Sequence[str], calls: Sequence[Call] = ()) -> Said:
+    def of_texts(cls, role: str, texts: Sequence[str], calls: Sequence[Call] = ()) -> ChatMessage:
         """A message of the user or the model from its blocks of text.
 
         Clients of some providers merge consecutive messages of the user: each of them ends with its notes.
@@ -95,7 +95,7 @@ class ChatRequest:
 
     api: Api
     model: str
-    messages: Sequence[Said]
+    messages: Sequence[ChatMessage]
     tools: Sequence[DeclaredTool]
     stream: bool
     max_tokens: int | None

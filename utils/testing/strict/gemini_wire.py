@@ -6,7 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
+from utils.testing.strict.conversation import (
+    Api,
+    Call,
+    ChatMessage,
+    ChatRequest,
+    DeclaredTool,
+    Rejection,
+    Reply,
+)
 from utils.testing.strict.counting import first_tokens, text_tokens
 from utils.testing.strict.gemini_rules import SIGNATURE, count, declarations
 
@@ -32,7 +40,7 @@ def parse(body: Mapping[str, Any], model: str, *, stream: bool) -> ChatRequest:
     return ChatRequest(
         api=Api.GEMINI,
         model=model,
-        messages=[*([Said("system", system)] if system else ()), *turns],
+        messages=[*([ChatMessage("system", system)] if system else ()), *turns],
         tools=[
             DeclaredTool(
                 each["name"],
@@ -113,21 +121,21 @@ def call_parts(calls: Sequence[Call]) -> list[dict[str, Any]]:
     return made
 
 
-def _said(turn: int, content: Mapping[str, Any]) -> Iterator[Said]:
+def _said(turn: int, content: Mapping[str, Any]) -> Iterator[ChatMessage]:
     parts = content["parts"]
     responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
     for position, response in enumerate(responses):
         said = response["response"]
         text = said.get("output", said.get("result", said.get("error"))) if len(said) == 1 else said
         result = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-        yield Said("tool", result, call_id=f"{turn - 1}-{position}", failed="error" in said)
+        yield ChatMessage("tool", result, call_id=f"{turn - 1}-{position}", failed="error" in said)
     used = [part["functionCall"] for part in parts if "functionCall" in part]
     calls = [
         Call(f"{turn}-{position}", each["name"], each.get("args") or {}) for position, each in enumerate(used)
     ]
     texts = [part["text"] for part in parts if part.get("text") and not part.get("thought")]
     if texts or calls:
-        yield Said.of_texts("assistant" if content.get("role") == "model" else "user", texts, calls)
+        yield ChatMessage.of_texts("assistant" if content.get("role") == "model" else "user", texts, calls)
 
 
 def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:

@@ -8,7 +8,15 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
+from utils.testing.strict.conversation import (
+    Api,
+    Call,
+    ChatMessage,
+    ChatRequest,
+    DeclaredTool,
+    Rejection,
+    Reply,
+)
 from utils.testing.strict.counting import first_tokens, text_tokens
 from utils.testing.strict.openai_rules import count
 
@@ -94,7 +102,7 @@ def end() -> bytes:
     return b"data: [DONE]\n\n"
 
 
-def _said(message: Mapping[str, Any]) -> Said:
+def _said(message: Mapping[str, Any]) -> ChatMessage:
     role = "system" if message["role"] == "developer" else message["role"]
     calls = [
         Call(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"] or "{}"))
@@ -102,8 +110,8 @@ def _said(message: Mapping[str, Any]) -> Said:
     ]
     texts = _texts(message.get("content"))
     if role == "tool":
-        return Said(role, "".join(texts), calls, message.get("tool_call_id"))
-    return Said.of_texts(role, texts, calls)
+        return ChatMessage(role, "".join(texts), calls, message.get("tool_call_id"))
+    return ChatMessage.of_texts(role, texts, calls)
 
 
 def _texts(content: object) -> list[str]:

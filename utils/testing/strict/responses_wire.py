@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Reply, Said
+from utils.testing.strict.conversation import Api, Call, ChatMessage, ChatRequest, DeclaredTool, Reply
 from utils.testing.strict.counting import text_tokens
 from utils.testing.strict.openai_wire import refusal_body
 from utils.testing.strict.responses_rules import count, kind_of, text_of
@@ -77,19 +77,19 @@ def end() -> bytes:
     return b""
 
 
-def _said(item: Mapping[str, Any]) -> Said:
+def _said(item: Mapping[str, Any]) -> ChatMessage:
     kind = kind_of(item)
     if kind == "function_call":
         call = Call(item["call_id"], item["name"], json.loads(item["arguments"] or "{}"))
-        return Said("assistant", calls=[call])
+        return ChatMessage("assistant", calls=[call])
     if kind == "function_call_output":
-        return Said("tool", str(item["output"]), call_id=item["call_id"])
+        return ChatMessage("tool", str(item["output"]), call_id=item["call_id"])
     role = "system" if item["role"] == "developer" else item["role"]
     content = item.get("content")
     texts = (
         [str(part.get("text") or "") for part in content] if isinstance(content, list) else [text_of(item)]
     )
-    return Said.of_texts(role, texts)
+    return ChatMessage.of_texts(role, texts)
 
 
 def _output(request: ChatRequest, reply: Reply) -> list[Item]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SearchResult:
     """The result of a search for a message.
 
     Attributes:
@@ -35,8 +35,8 @@ class Look:
     may_send: bool = False
 
 
-async def look_for(connection: Connection, message: Message, *, artifacts: bool = False) -> Look:
-    """Look for a message once.
+async def look_for(connection: Connection, message: Message, *, artifacts: bool = False) -> SearchResult:
+    """Search for a message once.
 
     Raises:
         PeerError: The agent cannot be reached, or something else answered in its place.
@@ -51,12 +51,12 @@ async def look_for(connection: Connection, message: Message, *, artifacts: bool 
         tasks = []
     for task in tasks:
         if any(each.message_id == message.message_id for each in task.history):
-            return Look(tuple(decode_task(task)))
+            return SearchResult(tuple(decode_task(task)))
     if connection.knows_repeated:
-        return Look(may_send=True)
+        return SearchResult(may_send=True)
     if message.task_id and any(state_of(task.status) not in WAITING_STATES for task in tasks):
-        return Look(tuple(decode_task(tasks[0])))  # it went on, as it does after an answer
-    return Look(may_send=bool(tasks) and all(map(_shows_messages, tasks)))
+        return SearchResult(tuple(decode_task(tasks[0])))  # it went on, as it does after an answer
+    return SearchResult(may_send=bool(tasks) and all(map(_shows_messages, tasks)))
 
 
 async def find_task(connection: Connection, message: Message) -> Sequence[PeerEvent]:

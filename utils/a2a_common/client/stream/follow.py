@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.client.stream.arrival import Look, look_for
+from utils.a2a_common.client.stream.arrival import SearchResult, look_for
 from utils.a2a_common.client.stream.asking import BROKEN, retried
 from utils.a2a_common.client.stream.decode import (
     decode,
@@ -354,9 +354,9 @@ class _Following:
                 raise perhaps_taken(error, message) from error
             raise OutcomeUnclear(lost or error) from error
 
-    def _seen(self, look: Look) -> Iterator[PeerEvent]:
-        self._found = bool(look.events)
-        return self._noted(look.events)
+    def _seen(self, found: SearchResult) -> Iterator[PeerEvent]:
+        self._found = bool(found.events)
+        return self._noted(found.events)
 
     async def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
         """The current task, after each wait for an agent that cannot be reached.

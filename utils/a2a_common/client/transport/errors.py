@@ -45,7 +45,7 @@ from utils.a2a_common.client.transport.sentences import (
 from utils.a2a_common.client.transport.unclear import DelegationUnclear, is_away
 from utils.a2a_common.client.transport.unread_reason import cut, reason_of
 from utils.a2a_common.protocol.not_stored import is_refusal
-from utils.auth.exchange import Lack
+from utils.auth.exchange import NoTokenReason
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
@@ -79,9 +79,9 @@ _OURS_REFUSED = (
 """In OpenSSL's names of TLS alerts about a client's certificate."""
 
 _NO_TOKEN = {
-    Lack.REFUSED: SUB_AGENT_NOT_GRANTED,
-    Lack.UNAVAILABLE: SUB_AGENT_NOT_EXCHANGED,
-    Lack.GONE: SUB_AGENT_NEEDS_MESSAGE,
+    NoTokenReason.REFUSED: SUB_AGENT_NOT_GRANTED,
+    NoTokenReason.UNAVAILABLE: SUB_AGENT_NOT_EXCHANGED,
+    NoTokenReason.GONE: SUB_AGENT_NEEDS_MESSAGE,
 }
 
 
@@ -186,7 +186,7 @@ class NotAuthorised(RequestRefused):
         why: The reason.
     """
 
-    def __init__(self, why: Lack) -> None:
+    def __init__(self, why: NoTokenReason) -> None:
         super().__init__("")
         self.why = why
 

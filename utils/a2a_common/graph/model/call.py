@@ -23,7 +23,7 @@ from utils.errors import ModelSlow
 from utils.events import ModelWaited
 from utils.llm.reply.thoughts import reasoning_of
 from utils.messages.characters import of_whole_characters
-from utils.messages.told import said_at
+from utils.messages.notes import timestamped
 from utils.observability.observed import observed_model_call
 from utils.process_wide import MODEL_CALLBACKS, declare
 
@@ -73,7 +73,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
             for message in response.result:
                 if isinstance(message, AIMessage):
                     _with_whole_characters(message)
-                    message.additional_kwargs |= said_at(datetime.now(UTC))
+                    message.additional_kwargs |= timestamped(datetime.now(UTC))
                     if (answer := believed(message)).usage_metadata:
                         call.usage = usage_of(answer)
             return response

@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage
 
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.messages.notes import with_task_note
 from utils.messages.text import message_text
-from utils.messages.told import with_task
 from utils.messages.transcript import active_index
 
 _OPENING = (
@@ -36,7 +36,7 @@ class DelegatedTask(AgentMiddleware[Any, Any]):
         if delegation is None or place is None:
             return await handler(request)
         if context_text := quoted(delegation, message_text(messages[place])):
-            messages[place] = with_task(messages[place], _OPENING + context_text)
+            messages[place] = with_task_note(messages[place], _OPENING + context_text)
         return await handler(request.override(messages=messages))
 
 

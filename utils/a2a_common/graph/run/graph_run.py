@@ -37,9 +37,9 @@ from utils.context.refusals import REFUSED
 from utils.context.refused import Refused
 from utils.errors import ModelFailure
 from utils.events import AgentEvent, TextRestarted
+from utils.messages.notes import dated, own_words_length, timestamped
 from utils.messages.question import Question
 from utils.messages.text import text_of
-from utils.messages.told import dated, of_own_words, said_at
 from utils.resilience.ledger import MayHaveRun, close_open_calls
 
 if TYPE_CHECKING:
@@ -262,10 +262,10 @@ class GraphRun:
     def _user_message(self, content: Content) -> HumanMessage:
         """The user's message. Its time is stored with it, so that later requests have the same prefix."""
         now = datetime.now(UTC)
-        kept = {**said_at(now), **(dated(now.date()) if self._dated else {})}
+        kept = {**timestamped(now), **(dated(now.date()) if self._dated else {})}
         own = self._request.text if self._request.text.strip() else ""
         if len(text_of(content)) > len(own):
-            kept |= of_own_words(len(own))
+            kept |= own_words_length(len(own))
         return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=kept)
 
     def _answer(self) -> Any:

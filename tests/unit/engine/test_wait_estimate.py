@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.engine.line import LONGEST, SHORTEST, Pace
+from utils.a2a_common.engine.wait_estimate import LONGEST, SHORTEST, WaitEstimate
 
 
 @pytest.mark.parametrize(
@@ -20,14 +20,14 @@ from utils.a2a_common.engine.line import LONGEST, SHORTEST, Pace
 def test_the_estimate_is_what_the_waiting_turns_take_within_bounds(
     seconds: list[float], waiting: int, expected: float
 ) -> None:
-    pace = Pace(4)
+    pace = WaitEstimate(4)
     for each in seconds:
         pace.note(each)
     assert pace.retry_after(waiting) == expected
 
 
 def test_only_recent_turns_count() -> None:
-    pace = Pace(1)
+    pace = WaitEstimate(1)
     for each in [100.0] * 50 + [2.0] * 32:
         pace.note(each)
     assert pace.retry_after(5) == 10.0

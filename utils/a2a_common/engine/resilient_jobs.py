@@ -1,4 +1,4 @@
-"""`SteadyJobs`: Procrastinate's jobs for a worker that outlives an outage of its database, and hears at once of ends."""
+"""`ResilientJobManager`: Procrastinate's job manager for a worker that survives an outage of its database."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 from psycopg.errors import ForeignKeyViolation
 
-from utils.a2a_common.engine.shared_line import Load, Standing
+from utils.a2a_common.engine.load import ConversationLoad, Load
 from utils.errors import StorageError
 
 log = structlog.get_logger(__name__)
 
 AGAIN_SECONDS = 1.0
-"""Pause before what failed with the database is tried again."""
+"""Pause before a failed database operation is retried."""
 
 WAKE = "SELECT pg_notify(%(channel)s, %(payload)s)"
-"""The query that tells the workers of a queue to look."""
+"""The query that notifies the workers of a queue."""
 
 CHANNEL = "procrastinate_queue_v1#"
-"""What Procrastinate puts before the name of a queue."""
+"""Prefix of Procrastinate's notification channel of a queue."""
 
 COUNTS: LiteralString = """
 SELECT (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(alive)s)) AS workers,
     coalesce(bool_or(task), false) AS task_busy,
-    coalesce(json_agg(json_build_array(lock, running, waiting, first, priority)), '[]') AS standings
+    coalesce(json_agg(json_build_array(lock, running, waiting, first, priority)), '[]') AS loads
 FROM (
     SELECT lock, count(*) FILTER (WHERE status = 'doing') AS running, count(*) FILTER (WHERE status = 'todo') AS waiting,
         coalesce((array_agg(id ORDER BY priority DESC, id) FILTER (WHERE status = 'todo'))[1], 0) AS first,
@@ -42,7 +42,7 @@ FROM (
     FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') GROUP BY lock
 ) AS conversations
 """
-"""The query for the unfinished jobs of a queue: workers that live, whether a task has one, and the standings."""
+"""The query for the unfinished jobs of a queue: living workers, whether a task has a job, and the loads."""
 
 TAKE: LiteralString = """
 WITH candidate AS (
@@ -55,12 +55,12 @@ WITH candidate AS (
 UPDATE procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s
 FROM candidate WHERE procrastinate_jobs.id = candidate.id RETURNING procrastinate_jobs.*
 """
-"""The query that gives a worker the first of some jobs that is the next of its conversation still."""
+"""The query that gives a worker the first of some jobs that is still the next one of its conversation."""
 
 WAITING: LiteralString = """
 SELECT count(*) AS waiting FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status = 'todo'
 """
-"""The query for the number of jobs that no worker runs yet."""
+"""The query for the number of waiting jobs."""
 
 TASKS: LiteralString = """
 SELECT args ->> 'task_id' AS task_id FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing')
@@ -76,13 +76,13 @@ WHERE queue_name = %(queue)s AND queueing_lock = %(task)s AND status IN ('todo',
 OF_LOCK: LiteralString = """
 SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queue_name = %(queue)s AND lock = %(lock)s AND status IN ('todo', 'doing')) AS busy
 """
-"""The query whether a lock has an unfinished job."""
+"""The query for whether a lock has an unfinished job."""
 
 Fit = Callable[[], Awaitable[bool]]
-"""Tells whether a worker can run jobs now. Raises `StorageError` where that cannot be learned."""
+"""Whether the worker can run jobs now. Raises `StorageError` if that cannot be determined."""
 
-Try = tuple[int | None, int]
-"""One run of a job by a worker: the job's id, and how often it was put back before."""
+JobRun = tuple[int | None, int]
+"""One run of a job by a worker: the job's id, and how often it was requeued before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +91,26 @@ class Sharing:
 
     Attributes:
         at_once: Turns that each worker runs at the same time.
-        alive: Seconds after its last sign of life in which a worker counts.
+        alive: Seconds after its last heartbeat in which a worker counts as alive.
     """
 
     at_once: int
     alive: float
 
 
-class SteadyJobs(JobManager):
-    """The worker's database operations, which outlast failures of the database.
+class ResilientJobManager(JobManager):
+    """The worker's database operations, which survive failures of the database.
 
-    Procrastinate ends a worker whose query fails, with all that it runs; and where a sign of life fails, or the connection
-    that hears of new jobs is lost, it sends no more of them and hears no more, without a word. Here the worker goes on. It
-    also tells the workers when a job that others waited for is over or waits again; Procrastinate tells of new ones only.
-    And it tells the worker to abort a job only once that has begun: a task of asyncio that is canceled before its first step
-    does nothing, so that the job would neither run nor end, and keep its lock.
+    It differs from Procrastinate in three points:
+
+    - Procrastinate ends a worker whose query fails, with all its jobs. If a heartbeat fails, or the connection for
+      notifications is lost, it silently sends or receives no more. Here the worker continues.
+    - It notifies the workers also when a job has ended or was requeued, not only of new jobs.
+    - It passes on the request to abort a job only once the job has begun: an asyncio task that is canceled before its first
+      step does nothing, so that the job would neither run nor end, and would keep its lock.
 
     Attributes:
-        closing: Whether the process ends, so that a database that is away is not waited for.
+        closing: Whether the process ends, so that nothing waits for an unavailable database.
         worker_id: The worker; `None` before the first one.
     """
 
@@ -123,14 +125,14 @@ class SteadyJobs(JobManager):
         self._queue = queue
         self._sharing = sharing
         self._fit = fit
-        self._held: set[Try] = set()
-        self._begun: set[Try] = set()
+        self._held: set[JobRun] = set()
+        self._begun: set[JobRun] = set()
         self._lost_answer = False
         self._change = asyncio.Event()
         self.closing = False
         self.worker_id: int | None = None
 
-    # what the worker does from time to time
+    # periodic operations of the worker
 
     async def register_worker(self) -> int:
         """See the base class."""
@@ -141,12 +143,12 @@ class SteadyJobs(JobManager):
         return self.worker_id
 
     async def update_heartbeat(self, worker_id: int) -> None:
-        """Give a sign of life. Where that fails, the next one follows soon."""
+        """Send a heartbeat. If that fails, the next one follows soon."""
         with suppress(exceptions.ConnectorException):
             await super().update_heartbeat(worker_id)
 
     async def list_jobs_to_abort_async(self, queue: str | None = None) -> Iterable[int]:
-        """Running jobs whose end was asked for, as far as that can be learned now."""
+        """Running jobs with a request to abort them; none if the database cannot be read."""
         with suppress(exceptions.ConnectorException):
             asked = await super().list_jobs_to_abort_async(queue)
             return [job_id for job_id in asked if self._has_begun(job_id)]
@@ -155,7 +157,7 @@ class SteadyJobs(JobManager):
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        """Hear of new jobs, and of ends that are asked for; a connection that is lost is replaced."""
+        """Receive notifications of new jobs and of requests to abort one. A lost connection is replaced."""
 
         async def heard(*, channel: str, notification: Notification) -> None:
             self._note_change()
@@ -167,10 +169,10 @@ class SteadyJobs(JobManager):
             with suppress(exceptions.ConnectorException):
                 await super().listen_for_jobs(on_notification=heard, queues=queues)
             await asyncio.sleep(AGAIN_SECONDS)
-            self._note_change()  # what was told meanwhile is lost
+            self._note_change()  # notifications in between were lost
 
     def next_change(self) -> asyncio.Event:
-        """Set when this worker hears of a job that was added, is over or waits again."""
+        """Set when this worker is notified that a job was added, has ended or was requeued."""
         return self._change
 
     def _note_change(self) -> None:
@@ -178,16 +180,16 @@ class SteadyJobs(JobManager):
         changed.set()
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """The next job. Where that fails, or the worker cannot run it, there is none for now.
+        """The next job; `None` if the database fails or the worker cannot run jobs now.
 
         Raises:
-            ConnectorException: The worker was removed from the table because it stood still for long: it begins anew.
+            ConnectorException: The worker was removed from the table because it stalled for long: it must register again.
         """
         if not await self._is_fit():
             return None
         try:
             if self._lost_answer:
-                await self._put_back_unknown(worker_id)
+                await self._requeue_unknown(worker_id)
             if self._sharing is None:
                 job = await super().fetch_job(queues, worker_id)
             else:
@@ -199,7 +201,7 @@ class SteadyJobs(JobManager):
             self._lost_answer = True
             return None
         if job is not None:
-            self._held.add(_try_of(job))
+            self._held.add(_run_of(job))
         return job
 
     async def _is_fit(self) -> bool:
@@ -208,25 +210,25 @@ class SteadyJobs(JobManager):
         return False
 
     async def _fetch_shared(self, sharing: Sharing, worker_id: int) -> Job | None:
-        """The next job, where places are shared. Two workers that look at once may take one place each for the same caller."""
+        """The next job, if places are shared. Two workers that fetch at once may take one place each for the same caller."""
         ask = self.connector.execute_query_all_async
         (found,) = await ask(COUNTS, task="", queue=self._queue, alive=sharing.alive)
         places = sharing.at_once * max(1, found["workers"])
-        jobs = Load(places, standings(found["standings"]), fair=True).next()
+        jobs = Load(places, loads_of(found["loads"]), fair=True).candidates()
         taken = await ask(TAKE, jobs=jobs, worker_id=worker_id) if jobs else []
         return Job.from_row(taken[0]) if taken else None
 
-    async def _put_back_unknown(self, worker_id: int) -> None:
-        """Let jobs wait again that were given to this worker in an answer that it never got."""
+    async def _requeue_unknown(self, worker_id: int) -> None:
+        """Requeue jobs that the database assigned to this worker in a reply that was lost."""
         for job in await self.list_jobs_async(worker_id=worker_id, status="doing"):
-            if _try_of(job) not in self._held:
+            if _run_of(job) not in self._held:
                 await super().retry_job(job)
         self._lost_answer = False
 
-    # what is asked about the unfinished jobs: counts and ids, whatever their number
+    # queries of the unfinished jobs, without their contents
 
     async def waiting(self) -> int:
-        """How many jobs no worker runs yet."""
+        """Number of jobs that no worker runs yet."""
         (found,) = await self.connector.execute_query_all_async(WAITING, queue=self._queue)
         return int(found["waiting"])
 
@@ -248,8 +250,8 @@ class SteadyJobs(JobManager):
     # the beginning and the end of a job
 
     def note_begun(self, job: Job) -> None:
-        """A job has taken its first step."""
-        self._begun.add(_try_of(job))
+        """Record that a job has taken its first step."""
+        self._begun.add(_run_of(job))
 
     def _has_begun(self, job_id: int) -> bool:
         return any(begun == job_id for begun, _ in self._begun)
@@ -263,10 +265,10 @@ class SteadyJobs(JobManager):
         await self._until_stored(job, partial(super().retry_job, job, *args, **options))
 
     async def _until_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> None:
-        """Store the outcome of a job, and keep trying while the database is away: otherwise the job would hold its lock for ever.
+        """Store the outcome of a job, with retries while the database is away: otherwise the job would keep its lock forever.
 
-        A step that failed may have been done all the same, and the job may be at its next try elsewhere: it is repeated only
-        once the database has told that it was not.
+        A step that failed may have been stored all the same, and another worker may run the job again by then. So the step is
+        repeated only after the database has confirmed that this run of the job still counts as running.
         """
         runs: bool | None = True
         while True:
@@ -277,26 +279,26 @@ class SteadyJobs(JobManager):
                 log.warning("queue.job_not_ended", task_id=task_of(job))
                 break
             await asyncio.sleep(AGAIN_SECONDS)
-        self._held.discard(_try_of(job))
-        self._begun.discard(_try_of(job))
+        self._held.discard(_run_of(job))
+        self._begun.discard(_run_of(job))
 
     async def _is_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> bool:
         try:
             await step()
         except exceptions.ConnectorException:
             return False
-        with suppress(exceptions.ConnectorException):  # workers look by themselves, a little later
+        with suppress(exceptions.ConnectorException):  # workers poll as well, a little later
             await self._wake(job)
         return True
 
     async def _runs(self, job: Job) -> bool | None:
-        """Whether this try of a job is the running one still; `None` where that cannot be learned.
+        """Whether this run of a job still counts as running; `None` if the database cannot be read.
 
-        It is not where its end was stored and the answer got lost, or its worker was taken for dead.
+        It does not if its end was stored and only the reply was lost, or if its worker was considered dead.
         """
         with suppress(exceptions.ConnectorException):
             running = await self.list_jobs_async(id=job.id, status="doing", worker_id=job.worker_id)
-            return _try_of(job) in map(_try_of, running)
+            return _run_of(job) in map(_run_of, running)
         return None
 
     async def _wake(self, job: Job) -> None:
@@ -304,15 +306,15 @@ class SteadyJobs(JobManager):
         await self.connector.execute_query_async(WAKE, channel=CHANNEL + self._queue, payload=payload)
 
 
-def standings(found: list[list[Any]]) -> list[Standing]:
-    """The conversations that the query tells of."""
-    return [Standing(*each) for each in found]
+def loads_of(found: list[list[Any]]) -> list[ConversationLoad]:
+    """The loads in a result of `COUNTS`."""
+    return [ConversationLoad(*each) for each in found]
 
 
-def _try_of(job: Job) -> Try:
+def _run_of(job: Job) -> JobRun:
     return job.id, job.attempts
 
 
 def task_of(job: Job) -> str:
-    """The task whose turn a job is."""
+    """The task of a job."""
     return str(job.task_kwargs["task_id"])
