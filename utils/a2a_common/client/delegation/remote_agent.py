@@ -56,7 +56,7 @@ from utils.a2a_common.client.transport.sentences import (
 from utils.a2a_common.client.transport.unclear import is_away
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.a2a_common.tasks.begun_effects import forget_asked, forget_effect, note_asked, note_effect
+from utils.a2a_common.tasks.begun_effects import forget_asked, note_asked
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
@@ -177,22 +177,9 @@ class RemoteAgent:
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
 
-    def _note(self, call: RemoteCall) -> None:
-        """Note for the turn that the agent may change something: an answer may be the yes to it."""
-        if call.task_id:
-            note_effect(self._name, call.call_id)
-        else:
-            note_asked(self._name, call.call_id)
-
-    def _forget(self, call: RemoteCall) -> None:
-        if call.task_id:
-            forget_effect(self._name, call.call_id)
-        else:
-            forget_asked(call.call_id)
-
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, on_task: OnTask) -> None:
         known = call.task_id
-        self._note(call)
+        note_asked(self._name, call.call_id, answer=bool(call.task_id))
         events = follow_message(
             self.connection,
             call.message(signed=self.connection.knows_senders),
@@ -226,7 +213,7 @@ class RemoteAgent:
 
     def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
         if _was_not_taken(call, error):
-            self._forget(call)
+            forget_asked(call.call_id)
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
         if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
