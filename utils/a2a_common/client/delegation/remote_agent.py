@@ -29,7 +29,7 @@ from utils.a2a_common.client.stream.events import AgentAway, TaskSnapshot
 from utils.a2a_common.client.stream.follow import follow_message
 from utils.a2a_common.client.stream.message import RemoteCall
 from utils.a2a_common.client.stream.patience import Patience
-from utils.a2a_common.client.stream.undelivered import not_delivered
+from utils.a2a_common.client.stream.undelivered import not_delivered, without_effect
 from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered, QuestionGone
 from utils.a2a_common.client.transport.errors import (
     FailedInside,
@@ -179,7 +179,8 @@ class RemoteAgent:
 
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, on_task: OnTask) -> None:
         known = call.task_id
-        note_asked(self._name, call.call_id, answer=bool(call.task_id))
+        if not self.connection.only_reads:
+            note_asked(self._name, call.call_id, answer=bool(call.task_id))
         events = follow_message(
             self.connection,
             call.message(signed=self.connection.knows_senders),
@@ -212,10 +213,13 @@ class RemoteAgent:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
     def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
+        only_reads = self.connection.only_reads
         if _was_not_taken(call, error):
             forget_asked(call.call_id)
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
+        if only_reads:
+            error = without_effect(error)
         if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
             log.warning("delegation.question_gone", agent=self._name)
             return QuestionGone(SUB_AGENT_FORGOT.format(agent=self._name))
@@ -226,7 +230,7 @@ class RemoteAgent:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
         if call.task_id and never_taken(error):
-            return not_delivered(self._name, call, failure)
+            return not_delivered(self._name, call, failure, only_reads=only_reads)
         return failure
 
     def _checked(self, task: TaskView) -> TaskView:
