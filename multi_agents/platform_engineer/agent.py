@@ -235,6 +235,11 @@ class PlatformEngineer(BaseLangGraphAgent):
         extensions = {**options.extensions, MEMORY_EXTENSION: MEMORY_DESCRIPTION}
         return with_introductions(replace(options, extensions=extensions), self._registry.agents)
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether no tool changes anything, those that are sub-agents included; not if the card of one was never read."""
+        return super().only_reads and len(self._registry.known) == len(self._registry.agents)
+
     def system_prompt(self) -> str:
         """The instruction, with the names of the agents that are known now; the abilities of each are described at its tool."""
         names = ", ".join(agent.name for agent in self._registry.known)
@@ -257,7 +262,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         """What runs the supervisor's turns as A2A tasks."""
         from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
 
-        return SupervisorExecutor(self, self._access, turn_seconds=self._turn_seconds)
+        seconds = self.runtime.settings.recovery.turn_timeout_seconds
+        return SupervisorExecutor(self, self._access, turn_seconds=seconds)
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Passes complete answers on, offers the agents that fit, publishes the plan before its steps begin, saves results."""

@@ -14,11 +14,11 @@ from a2a.utils.errors import TaskNotFoundError
 from utils.a2a_common.client.agents.registry import SubAgentRegistry
 from utils.a2a_common.client.conversations import ask_conversations, keeps_conversations
 from utils.a2a_common.client.delegation.remote_agent import RemoteAgent
-from utils.a2a_common.client.stream.extension_request import declares
 from utils.a2a_common.client.stream.message import user_message
 from utils.a2a_common.client.transport.connection import Connection
 from utils.a2a_common.client.transport.errors import BEST_EFFORT
 from utils.a2a_common.protocol.conversations import Action, ConversationsRequest, Kept, Reason, parse_kept
+from utils.a2a_common.protocol.declared import declares
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, clear_payload
 from utils.errors import SubAgentUnavailable
 

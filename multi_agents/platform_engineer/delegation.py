@@ -61,6 +61,7 @@ from utils.events import (
 )
 from utils.messages.marks import FINISHED_AT
 from utils.messages.question import Question
+from utils.messages.repeatable import READ_ONLY
 from utils.persistence.contexts import Person
 from utils.persistence.delegations import COMPLETED, FAILED, LEFT_OPEN, WAITING, WORKING, DelegationRecord
 from utils.timing import Deadline
@@ -188,7 +189,12 @@ class Delegation:
             name=agent.name,
             description=description_of(agent),
             args_schema=DelegationInput,
-            metadata={"examples": agent.examples, "summary": agent.summary, DELEGATION: True},
+            metadata={
+                "examples": agent.examples,
+                "summary": agent.summary,
+                DELEGATION: True,
+                READ_ONLY: agent.only_reads,
+            },
         )
 
     async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
@@ -328,7 +334,8 @@ class Delegation:
             except SubAgentUnavailable as failure:
                 if not call.task_id:
                     raise
-                raise not_delivered(name, call, failure) from failure
+                only_reads = self._registry.get(name).only_reads
+                raise not_delivered(name, call, failure, only_reads=only_reads) from failure
             yield
 
     def _line(self, name: str) -> Bulkhead:

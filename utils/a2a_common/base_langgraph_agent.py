@@ -223,11 +223,9 @@ class BaseLangGraphAgent(ABC):
         """What runs this agent's turns as A2A tasks."""
         from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 
-        return BaseLangGraphAgentExecutor(self, turn_seconds=self._turn_seconds)
-
-    @property
-    def _turn_seconds(self) -> float:
-        return self.runtime.settings.recovery.turn_timeout_seconds
+        return BaseLangGraphAgentExecutor(
+            self, turn_seconds=self.runtime.settings.recovery.turn_timeout_seconds
+        )
 
     async def build(self) -> None:
         """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with.
@@ -251,6 +249,11 @@ class BaseLangGraphAgent(ABC):
 
         own = self.skills or self._tool_skills
         return (*own, *skills_of(self._mcp.offers() if self._mcp else ()))
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether the agent changes nothing, as its card then says: each tool is declared read-only. Not known of an own graph."""
+        return self._built is not None and self._built.only_reads and not self.mcp_note
 
     def _mcp_servers(self) -> McpServers | None:
         if not self.runtime.settings.mcp.servers:
@@ -350,12 +353,9 @@ class BaseLangGraphAgent(ABC):
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
-        if self._built is None:
-            return []
-        built = self._built
-        context, done = self._middlewares.context, list[ContextCompacted]()
-        if not state.values.get("messages"):
-            return []
+        built, context, done = self._built, self._middlewares.context, list[ContextCompacted]()
+        if built is None or not state.values.get("messages"):
+            return done
         update = await context.preflight(
             state.values,
             [HumanMessage(query)],

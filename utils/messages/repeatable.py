@@ -25,6 +25,11 @@ def may_have_changed(metadata: Mapping[str, Any] | None) -> bool:
     return not may_repeat(marks) or (marks.get(CHANGES) is True and marks.get(READ_ONLY) is not True)
 
 
+def is_read_only(metadata: Mapping[str, Any] | None) -> bool:
+    """Whether a tool changes nothing, by its `metadata`."""
+    return (metadata or {}).get(READ_ONLY) is True
+
+
 def may_repeat(metadata: Mapping[str, Any] | None) -> bool:
     """Whether a call with an unknown outcome may run again, by the tool's `metadata`."""
     marks = metadata or {}

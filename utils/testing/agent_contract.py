@@ -18,10 +18,14 @@ from typing import ClassVar
 
 import pytest
 from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.tools import BaseTool
 from structlog.testing import capture_logs
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.graph.tools.agent_tool import built
+from utils.a2a_common.protocol.extensions import READ_ONLY_EXTENSION
 from utils.errors import ContextOverflow
+from utils.messages.repeatable import is_read_only
 from utils.testing.contract.client import ENDED, Client, Seen, client_of, state_of, text_of
 from utils.testing.contract.probes import LARGE, QUESTION, SECRET, probed
 from utils.testing.live_agent import running_agent
@@ -71,6 +75,27 @@ class AgentContract:
         for skill in card["skills"]:
             assert skill["description"]
             assert skill["examples"], f"skill {skill['id']} has no examples in users' words"
+
+    async def test_an_agent_that_says_that_it_only_reads_has_no_tool_that_may_change_something(self) -> None:
+        """A supervisor tells a failure by it."""
+        found: list[BaseTool] = []
+
+        class Listed(self.agent):  # type: ignore[name-defined, misc]
+            """The agent, whose tools are noted."""
+
+            async def tools(self) -> Sequence[BaseTool]:
+                """Its own."""
+                found[:] = built(await super().tools())
+                return found
+
+        with capture_logs():
+            async with (
+                running_agent(Listed, environ=self.environ, model=ScriptedModel(script=[])) as url,
+                client_of(url) as client,
+            ):
+                extensions = (await client.card())["capabilities"]["extensions"]
+        if READ_ONLY_EXTENSION in {each["uri"] for each in extensions}:
+            assert [tool.name for tool in found if not is_read_only(tool.metadata)] == []
 
     async def test_text_arrives_while_the_model_still_writes(self) -> None:
         """The first event is the task; chunks append to one artifact and the last one says so."""

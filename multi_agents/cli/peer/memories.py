@@ -8,7 +8,8 @@ from typing import Any
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
-from utils.a2a_common.client.stream.extension_request import ask_extension, declares
+from utils.a2a_common.client.stream.extension_request import ask_extension
+from utils.a2a_common.protocol.declared import declares
 from utils.a2a_common.protocol.memories import MEMORY_EXTENSION, MemoryAction, MemoryRequest, memory_part
 
 NOT_KEPT = "The agent at {} remembers nothing beyond a conversation: its card does not declare it."

@@ -48,8 +48,8 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the supervisor's synthesis is lost: a delegation ends the turn",
                 _DELEGATION + "::Delegation._tool",
-                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=description_of(agent), args_schema=DelegationInput, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True})",
-                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=description_of(agent), args_schema=DelegationInput, return_direct=True, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True})",
+                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=description_of(agent), args_schema=DelegationInput, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True, READ_ONLY: agent.only_reads})",
+                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=description_of(agent), args_schema=DelegationInput, return_direct=True, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True, READ_ONLY: agent.only_reads})",
                 _TEAM
                 + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",
                 _TEAM + "test_independent_sub_tasks_run_in_parallel_and_the_answer_uses_both",

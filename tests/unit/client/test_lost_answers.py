@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
+from a2a.client.transports import jsonrpc
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 from starlette.responses import JSONResponse, Response
 
 from tests.e2e.delegation.payer import (
@@ -31,6 +33,7 @@ from utils.a2a_common.client.stream.message import user_message
 from utils.a2a_common.client.stream.patience import Patience
 from utils.a2a_common.client.transport.errors import (
     ConnectionLost,
+    FailedInside,
     OutcomeUnclear,
     RequestRefused,
     UnusableAnswer,
@@ -40,7 +43,9 @@ from utils.a2a_common.client.transport.errors import (
 from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
 from utils.a2a_common.client.transport.unclear import is_away
 from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
+from utils.a2a_common.protocol.forbidden import Forbidden
 from utils.errors import SubAgentUnavailable
+from utils.process_wide import install
 
 pytestmark = [pytest.mark.listens, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
@@ -314,3 +319,42 @@ async def test_an_agent_that_has_lost_its_tasks_before_an_answer_came_says_so() 
     with pytest.raises(RequestRefused) as caught:
         await told(Forgetful(extensions=OURS), task_id="t1")
     assert caught.value.unknown_task
+
+
+class Failing(Payer):
+    """Answers each message with an error of JSON-RPC."""
+
+    def __init__(self, code: int, *, streaming: bool) -> None:
+        super().__init__(streaming=streaming)
+        self._code = code
+
+    def _answer(self, asked: dict[str, Any]) -> Response:
+        error = {"code": self._code, "message": "Server error"}
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+
+
+@pytest.mark.parametrize("streaming", [True, False], ids=["stream", "one answer"])
+@pytest.mark.parametrize("code", [-32000, -32010, -32099])
+async def test_a_server_error_without_a_meaning_in_a2a_is_no_refusal(
+    monkeypatch: pytest.MonkeyPatch, code: int, streaming: bool
+) -> None:
+    install()
+    known = {code: kind for kind, code in JSON_RPC_ERROR_CODE_MAP.items()}
+    assert Forbidden in JSON_RPC_ERROR_CODE_MAP
+    # as in a process that served before it asked anybody
+    monkeypatch.setattr(jsonrpc, "_JSON_RPC_ERROR_CODE_TO_A2A_ERROR", known)
+    with pytest.raises(OutcomeUnclear) as caught:
+        await told(Failing(code, streaming=streaming))
+    message = failure_of("pay", caught.value).message
+    assert f'"JSON-RPC Error {code}: Server error"' in message
+    assert MAY_HAVE_DONE_IT in message
+
+
+@pytest.mark.parametrize("streaming", [True, False], ids=["stream", "one answer"])
+@pytest.mark.parametrize("code", [-32700, -32600, -32601, -32602, -32001, -32004, -32005, -32008, -32009])
+async def test_an_error_by_which_a2a_refuses_a_message_proves_that_nothing_was_done(
+    code: int, streaming: bool
+) -> None:
+    with pytest.raises(RequestRefused) as caught:
+        await told(Failing(code, streaming=streaming))
+    assert not isinstance(caught.value, FailedInside)

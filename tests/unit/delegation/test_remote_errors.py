@@ -17,6 +17,7 @@ from utils.a2a_common.client.agents.bulkhead import Bulkhead
 from utils.a2a_common.client.transport.errors import failure_of, typed
 from utils.a2a_common.client.transport.peer_text import LONGEST
 from utils.a2a_common.protocol.delegation_context import reference_of
+from utils.a2a_common.protocol.server_error import ServerError
 from utils.errors import DelegationFailed, SubAgentRefused, SubAgentUnavailable
 from utils.resilience.breaker import Breaker
 
@@ -38,7 +39,9 @@ def test_an_answer_that_cannot_be_read_is_one_of_an_agent_that_was_reached() -> 
     )
 
 
-@pytest.mark.parametrize("kind", [kind for kind in JSON_RPC_ERROR_CODE_MAP if kind not in INSIDE])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in JSON_RPC_ERROR_CODE_MAP if kind not in (*INSIDE, ServerError)]
+)
 def test_every_error_that_tells_of_the_request_is_a_refusal(kind: type[A2AError]) -> None:
     failure = failure_of("laundry", typed(kind("Media type application/json is not supported")))
     assert isinstance(failure, SubAgentRefused)

@@ -117,8 +117,16 @@ DEPLOYED = ToolMessage("1.2 is deployed", tool_call_id="call", name="deploy")
         ({REPEATABLE: True}, [], []),
         ({READ_ONLY: True}, [], []),
         ({DELEGATION: True}, [], ["deploy"]),
+        ({DELEGATION: True, READ_ONLY: True}, [], []),
     ],
-    ids=["changes", "remembers its calls", "has no second effect", "reads", "is an agent"],
+    ids=[
+        "changes",
+        "remembers its calls",
+        "has no second effect",
+        "reads",
+        "is an agent",
+        "is an agent that reads",
+    ],
 )
 def test_a_result_that_stands_in_the_conversation_counts_in_the_turn_that_goes_on(
     marks: dict[str, bool], tools: list[str], agents: list[str]

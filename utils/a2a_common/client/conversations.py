@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.client.stream.extension_request import ask_extension, declares
+from utils.a2a_common.client.stream.extension_request import ask_extension
 from utils.a2a_common.protocol.conversations import (
     CONVERSATIONS_EXTENSION,
     ConversationsRequest,
     conversations_part,
 )
+from utils.a2a_common.protocol.declared import declares
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard

@@ -17,6 +17,7 @@ from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import SettingsError
 from utils.llm.inputs import file_types
 from utils.messages.characters import whole_characters
+from utils.messages.repeatable import is_read_only
 from utils.settings import ModelProvider
 
 if TYPE_CHECKING:
@@ -82,13 +83,14 @@ async def build_graph(
     built = partial(
         BuiltGraph, system=system, tools=tools, reasoning=reasoning, takes=takes, dated=dated, form=form
     )
+    reads = all(is_read_only(tool.metadata) for tool in [*tools, *offered_by(middleware)])
     made = _maker(options, own_keys(agent.state_schema))
     parts = GraphParts(made, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
         alone = made(checkpointer=checkpointer)
         contain_nodes(alone)
-        return built(alone)
+        return built(alone, only_reads=reads)
     check_graph(own, agent.name)
     join = join_agents(own, agent.name)
     graph = own.compile(checkpointer=checkpointer, name=agent.name)

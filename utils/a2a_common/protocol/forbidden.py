@@ -21,6 +21,7 @@ from a2a.utils.errors import (
 )
 
 from utils.a2a_common.protocol.rpc_codes import SERVER_REFUSED
+from utils.a2a_common.protocol.server_error import ServerError
 from utils.process_wide import ERROR_TABLES, declare
 
 _REASON = "PERMISSION_DENIED"
@@ -47,6 +48,7 @@ def _name_to_the_sdk() -> None:
     A2A_ERROR_REASONS[Forbidden] = _REASON
     EXCEPTION_MAP[Forbidden] = EXCEPTION_MAP[InvalidParamsError]
     JSON_RPC_ERROR_CODE_MAP[Forbidden] = SERVER_REFUSED
+    JSON_RPC_ERROR_CODE_MAP[ServerError] = SERVER_REFUSED  # the last of a code is what the SDK's client reads
 
 
 declare(ERROR_TABLES, _name_to_the_sdk)

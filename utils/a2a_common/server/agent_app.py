@@ -69,11 +69,13 @@ def _check_callers(agent: BaseLangGraphAgent, host: str, settings: AgentSettings
 
 def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
     """The card of an agent that is reached at `url`."""
-    from utils.a2a_common.server.card import build_card, with_matched_answers
+    from utils.a2a_common.server.card import build_card, with_matched_answers, with_read_only
     from utils.a2a_common.server.card_security import with_credentials
     from utils.llm.factory import describe_model
 
     options = with_credentials(agent.card_options(), agent.name, agent.runtime.settings.auth)
+    if agent.only_reads:
+        options = with_read_only(options)
     return build_card(
         name=agent.name,
         description=agent.description,

@@ -18,6 +18,7 @@ from utils.a2a_common.protocol.extensions import (
     NEXT_EXTENSION,
     PLAN_EXTENSION,
     QUESTION_EXTENSION,
+    READ_ONLY_EXTENSION,
     SCOPE_EXTENSION,
     TRACE_EXTENSION,
     USAGE_EXTENSION,
@@ -106,6 +107,12 @@ def with_matched_answers(options: CardOptions, agent_class: type[BaseLangGraphAg
         return options
     params = {**options.extension_params.get(QUESTION_EXTENSION, {}), MATCHES_ANSWERS: True}
     return replace(options, extension_params={**options.extension_params, QUESTION_EXTENSION: params})
+
+
+def with_read_only(options: CardOptions) -> CardOptions:
+    """The options. They declare that the agent changes nothing."""
+    extensions = {**options.extensions, READ_ONLY_EXTENSION: "The agent changes nothing: it only reads."}
+    return replace(options, extensions=extensions)
 
 
 def _interfaces(base: str, grpc_url: str) -> list[AgentInterface]:

@@ -9,10 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from utils.errors import StorageError
 
 _current: ContextVar[BegunEffects | None] = ContextVar("effects of the turn", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an agent that may change something was given by a call.
+
+    Attributes:
+        agent: Its name.
+        answer: Whether it was the user's answer to its question, which may be the yes to a change; else a request.
+    """
+
+    agent: str
+    answer: bool = False
 
 
 class BegunEffects:
@@ -21,8 +35,8 @@ class BegunEffects:
     Attributes:
         calls: How often each tool was called, by its name.
         begun: Ids of these calls.
-        asked: Agents that were given a request by a call, by its id. Whether it was for a change, only they know.
-        over: Why the turn was reported as failed, with what it had begun until then: it must begin nothing more.
+        asked: What agents were given by calls, by the id of the call. Whether it was for a change, only they know.
+        over: Why the turn was reported as failed, with what it had begun until then: it begins nothing more.
         cut: Tools whose calls were under way when the turn was stopped.
         below: What agents that were asked say of such calls of theirs: the agent's name and a sentence.
     """
@@ -30,20 +44,21 @@ class BegunEffects:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.begun: set[str] = set()
-        self.asked: dict[str, str] = {}
+        self.asked: dict[str, Asked] = {}
         self.over: StorageError | None = None
         self.cut: list[str] = []
         self.below: list[tuple[str, str]] = []
 
     @property
     def tools(self) -> list[str]:
-        """Names of the tools, each once, in the order of their first calls."""
-        return [name for name, count in self.calls.items() if count > 0]
+        """Names of the tools, each once, in the order of their first calls, and of the agents that were given an answer."""
+        called = [name for name, count in self.calls.items() if count > 0]
+        return list(dict.fromkeys([*called, *(each.agent for each in self.asked.values() if each.answer)]))
 
     @property
     def agents(self) -> list[str]:
-        """Names of the agents that were asked, each once."""
-        return list(dict.fromkeys(self.asked.values()))
+        """Names of the agents that were given a request, each once."""
+        return list(dict.fromkeys(each.agent for each in self.asked.values() if not each.answer))
 
     @property
     def under_way(self) -> set[str]:
@@ -56,7 +71,7 @@ class BegunEffects:
 
 
 def note_effect(tool: str, call_id: str) -> None:
-    """Note that the current turn is about to change something: by a tool, or by an agent that gets the user's approval.
+    """Note that the current turn is about to change something by a tool.
 
     Raises:
         StorageError: The turn was reported as failed already, so the change must not be made.
@@ -67,19 +82,19 @@ def note_effect(tool: str, call_id: str) -> None:
         effects.begun.add(call_id)
 
 
-def note_asked(agent: str, call_id: str) -> None:
-    """Note that the current turn is about to give an agent a request, which may be one for a change.
+def note_asked(agent: str, call_id: str, *, answer: bool = False) -> None:
+    """Note that the current turn is about to give an agent a request, or the user's answer to its question: either may cause a change.
 
     Raises:
         StorageError: The turn was reported as failed already, so the agent must not be asked.
     """
     effects = _open_effects()
     if effects is not None:
-        effects.asked[call_id] = agent
+        effects.asked[call_id] = Asked(agent, answer)
 
 
 def forget_asked(call_id: str) -> None:
-    """The agent did not take the request."""
+    """The agent did not take what it was given."""
     effects = _current.get()
     if effects is not None:
         effects.asked.pop(call_id, None)
@@ -101,9 +116,12 @@ def forget_effect(tool: str, call_id: str) -> None:
 
 
 def has_begun(call_id: str) -> bool:
-    """Whether the current turn has begun a call that may change something."""
+    """Whether the current turn has begun a call that may change something: of a tool, or one that gave an agent the user's answer."""
     effects = _current.get()
-    return effects is not None and call_id in effects.begun
+    if effects is None:
+        return False
+    asked = effects.asked.get(call_id)
+    return call_id in effects.begun or (asked is not None and asked.answer)
 
 
 def current_effects() -> BegunEffects:

@@ -23,6 +23,7 @@ from utils.a2a_common.client.agents.card_keys import CardCheck
 from utils.a2a_common.client.transport.connection import card_text, fetch_card, http_client, stored_card
 from utils.a2a_common.client.transport.errors import CertificateRefused, PeerError
 from utils.a2a_common.protocol.card_description import without_model
+from utils.a2a_common.protocol.declared import only_reads
 from utils.a2a_common.protocol.skill import REFUSED
 from utils.cancellation import end_tasks
 from utils.errors import PeerLimitExceeded, StorageError
@@ -67,6 +68,11 @@ class SubAgent:
     card: AgentCard | None = None
     reachable: bool = False
     refused: str = ""
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether its card declares that it changes nothing."""
+        return only_reads(self.card)
 
     @property
     def description(self) -> str:

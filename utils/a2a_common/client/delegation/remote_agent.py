@@ -29,7 +29,7 @@ from utils.a2a_common.client.stream.events import AgentAway, TaskSnapshot
 from utils.a2a_common.client.stream.follow import follow_message
 from utils.a2a_common.client.stream.message import RemoteCall
 from utils.a2a_common.client.stream.patience import Patience
-from utils.a2a_common.client.stream.undelivered import not_delivered
+from utils.a2a_common.client.stream.undelivered import not_delivered, without_effect
 from utils.a2a_common.client.transport.delegation_failures import AnswerUndelivered, QuestionGone
 from utils.a2a_common.client.transport.errors import (
     FailedInside,
@@ -56,7 +56,7 @@ from utils.a2a_common.client.transport.sentences import (
 from utils.a2a_common.client.transport.unclear import is_away
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.a2a_common.tasks.begun_effects import forget_asked, forget_effect, note_asked, note_effect
+from utils.a2a_common.tasks.begun_effects import forget_asked, note_asked
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
@@ -177,22 +177,10 @@ class RemoteAgent:
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
 
-    def _note(self, call: RemoteCall) -> None:
-        """Note for the turn that the agent may change something: an answer may be the yes to it."""
-        if call.task_id:
-            note_effect(self._name, call.call_id)
-        else:
-            note_asked(self._name, call.call_id)
-
-    def _forget(self, call: RemoteCall) -> None:
-        if call.task_id:
-            forget_effect(self._name, call.call_id)
-        else:
-            forget_asked(call.call_id)
-
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, on_task: OnTask) -> None:
         known = call.task_id
-        self._note(call)
+        if not self.connection.only_reads:
+            note_asked(self._name, call.call_id, answer=bool(call.task_id))
         events = follow_message(
             self.connection,
             call.message(signed=self.connection.knows_senders),
@@ -225,10 +213,13 @@ class RemoteAgent:
         log.warning("delegation.unread", agent=self._name, detail=error.reason)
 
     def _failure(self, error: PeerError | ProtocolViolation, call: RemoteCall) -> DelegationFailed:
+        only_reads = self.connection.only_reads
         if _was_not_taken(call, error):
-            self._forget(call)
+            forget_asked(call.call_id)
         if isinstance(error, ProtocolViolation):
             return DelegationFailed(error.message, code=error.code)
+        if only_reads:
+            error = without_effect(error)
         if call.task_id and isinstance(error, RequestRefused) and error.unknown_task:
             log.warning("delegation.question_gone", agent=self._name)
             return QuestionGone(SUB_AGENT_FORGOT.format(agent=self._name))
@@ -239,7 +230,7 @@ class RemoteAgent:
             reason, detail = type(error.__cause__ or error).__name__, detail_of(error)
             log.warning("delegation.refused", agent=self._name, reason=reason, detail=detail)
         if call.task_id and never_taken(error):
-            return not_delivered(self._name, call, failure)
+            return not_delivered(self._name, call, failure, only_reads=only_reads)
         return failure
 
     def _checked(self, task: TaskView) -> TaskView:

@@ -12,14 +12,7 @@ from utils.a2a_common.protocol.extension_data import answer_in
 from utils.events import DataPart
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import AgentCard
-
     from utils.a2a_common.client.transport.connection import Connection
-
-
-def declares(card: AgentCard, uri: str) -> bool:
-    """Whether a card declares an extension."""
-    return uri in {each.uri for each in card.capabilities.extensions}
 
 
 async def ask_extension(connection: Connection, uri: str, part: dict[str, Any]) -> Mapping[str, Any] | None:

@@ -22,14 +22,21 @@ if TYPE_CHECKING:
     from utils.errors import DelegationFailed
 
 
-def not_delivered(agent: str, answer: RemoteCall, failure: DelegationFailed) -> DelegationFailed:
-    """The failure of an answer that did not reach its agent, or that it did not take; an unknown outcome where an earlier process may have sent it.
+def not_delivered(
+    agent: str, answer: RemoteCall, failure: DelegationFailed, *, only_reads: bool
+) -> DelegationFailed:
+    """The failure of an answer that did not reach its agent, or that it did not take.
+
+    Where an earlier process may have sent it, the outcome is unknown, unless the agent changes nothing.
 
     Args:
         agent: Our name for the agent.
         answer: The message to send.
         failure: Why it was not.
+        only_reads: Whether the agent changes nothing.
     """
+    if answer.maybe_sent and only_reads:
+        return failure
     if answer.maybe_sent:
         return failure_of(agent, OutcomeUnclear(None))
     return AnswerUndelivered(failure.message, away=is_away(failure))
@@ -43,7 +50,19 @@ def perhaps_taken(error: PeerError, message: Message) -> PeerError:
     """
     if message.task_id:
         return OutcomeUnclear(error)
-    return ConnectionLost("The agent does not tell what came of it.") if never_taken(error) else error
+    return _lost(error)
+
+
+def without_effect(error: PeerError) -> PeerError:
+    """The error of an agent that changes nothing: in place of an unknown outcome, how its answer was lost."""
+    return _lost(error.lost) if isinstance(error, OutcomeUnclear) else error
+
+
+def _lost(error: PeerError | None) -> PeerError:
+    """How an answer was lost, but for what tells of a later try alone."""
+    if error is None or never_taken(error):
+        return ConnectionLost("The agent does not tell what came of it.")
+    return error
 
 
 def is_forgotten(error: PeerError, message: Message) -> bool:

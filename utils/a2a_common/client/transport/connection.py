@@ -29,6 +29,7 @@ from utils.a2a_common.client.transport.interfaces import (
     with_web_addresses,
 )
 from utils.a2a_common.client.transport.sentences import SUB_AGENT_ANSWER_WRONG
+from utils.a2a_common.protocol.declared import declares, only_reads
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, MATCHES_ANSWERS, QUESTION_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import trace_hook
@@ -242,12 +243,17 @@ class Connection:
     @property
     def reports_activity(self) -> bool:
         """Whether its card declares the activity extension."""
-        return ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
+        return declares(self.card, ACTIVITY_EXTENSION)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether its card declares that the agent changes nothing."""
+        return only_reads(self.card)
 
     @property
     def knows_senders(self) -> bool:
         """Whether the card declares that answers to questions carry a nonce."""
-        return QUESTION_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
+        return declares(self.card, QUESTION_EXTENSION)
 
     @property
     def knows_repeated(self) -> bool:

@@ -45,6 +45,7 @@ from utils.a2a_common.client.transport.sentences import (
 from utils.a2a_common.client.transport.unclear import DelegationUnclear, is_away
 from utils.a2a_common.client.transport.unread_reason import cut, reason_of
 from utils.a2a_common.protocol.not_stored import is_refusal
+from utils.a2a_common.protocol.rpc_codes import SERVER_REFUSED
 from utils.auth.exchange import NoTokenReason
 from utils.errors import (
     DelegationFailed,
@@ -282,6 +283,8 @@ def typed(error: Exception) -> PeerError:
         UnsupportedOperationError,
     )
 
+    from utils.a2a_common.protocol.server_error import ServerError
+
     if (seconds := retry_after_of(error.__cause__ or error)) is not None:
         return AgentBusy(seconds)
     if (status := status_of(error.__cause__ or error)) in _NO_ENTRY:
@@ -299,6 +302,8 @@ def typed(error: Exception) -> PeerError:
             return NotStoredThere(error.message)
         case InternalError() | InvalidAgentResponseError():
             return FailedInside(error.message)
+        case ServerError():
+            return UnusableAnswer(f"JSON-RPC Error {SERVER_REFUSED}: {error.message}", answered=True)
         case A2AError() if not isinstance(error, A2AClientError):
             unsupported, unknown = (
                 isinstance(error, each) for each in (UnsupportedOperationError, TaskNotFoundError)

@@ -26,7 +26,6 @@ def note_done(done: Sequence[BaseMessage], tools: Sequence[BaseTool]) -> None:
     for message in done:
         if not isinstance(message, ToolMessage) or message.name not in marks:
             continue
-        if marks[message.name].get(DELEGATION):
-            note_asked(message.name, message.tool_call_id)
-        elif may_have_changed(marks[message.name]):
-            note_effect(message.name, message.tool_call_id)
+        if may_have_changed(marks[message.name]):
+            note = note_asked if marks[message.name].get(DELEGATION) else note_effect
+            note(message.name, message.tool_call_id)

@@ -64,6 +64,7 @@ class BuiltGraph(NamedTuple):
         takes: Media types of the files that the model takes.
         dated: Whether the date is added for the model; the offline model has a clock.
         form: Name of the form that answers fill; empty where they fill none.
+        only_reads: Whether it changes nothing: all tools are read-only, and no node of an own graph may do something else.
     """
 
     graph: Any
@@ -75,6 +76,7 @@ class BuiltGraph(NamedTuple):
     takes: tuple[str, ...] = ()
     dated: bool = False
     form: str = ""
+    only_reads: bool = False
 
     async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
         """Change the state of a conversation between turns; no node runs because of it."""
