@@ -84,6 +84,14 @@ def chat(
     ] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only answers and failures.")] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            min=1,
+            help="Longest silence of the agent, in seconds; default: 600 with --ask or lines from a pipe, else none.",
+        ),
+    ] = None,
     downloads: Annotated[
         Path | None,
         typer.Option("--downloads", help="Folder for files of an answer; default: in the data folder."),
@@ -99,7 +107,8 @@ def chat(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     launch = LaunchOptions(port, agents_file or AGENTS_FILE)
-    asked = Asked(url, ask, context, resume, conversation or (), as_json, quiet, downloads, launch, token)
+    words = conversation or ()
+    asked = Asked(url, ask, context, resume, words, as_json, quiet, downloads, launch, token, seconds)
     raise typer.Exit(command(asked))
 
 
