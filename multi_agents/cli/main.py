@@ -104,9 +104,8 @@ def chat(
     from multi_agents.cli.commands.chat import Asked
     from multi_agents.cli.commands.chat import chat as command
     from multi_agents.cli.service.local import LaunchOptions
-    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    launch = LaunchOptions(port, agents_file or AGENTS_FILE)
+    launch = LaunchOptions(port, agents_file)
     words = conversation or ()
     asked = Asked(url, ask, context, resume, words, as_json, quiet, downloads, launch, token, seconds)
     raise typer.Exit(command(asked))
@@ -123,9 +122,8 @@ def up(
     """Start the supervisor and its local agents, and keep them running until Ctrl-C."""
     from multi_agents.cli.commands.up import up as command
     from multi_agents.cli.service.local import LaunchOptions
-    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE, supervisor)))
+    raise typer.Exit(command(LaunchOptions(port, agents_file, supervisor)))
 
 
 @app.command(rich_help_panel=Panel.USE)
@@ -140,9 +138,8 @@ def web(
     """Open the page in a browser; start the local service when none runs."""
     from multi_agents.cli.commands.web import web as command
     from multi_agents.cli.service.local import LaunchOptions
-    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE), opened=not unopened))
+    raise typer.Exit(command(LaunchOptions(port, agents_file), opened=not unopened))
 
 
 @app.command(rich_help_panel=Panel.USE)

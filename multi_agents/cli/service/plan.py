@@ -64,13 +64,23 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """The whole service: its own processes, the supervisor first, and the agents that run elsewhere, with what is shared with each."""
+    """The whole service.
+
+    Attributes:
+        processes: Its own processes, the supervisor first.
+        foreign: Addresses of the agents that run elsewhere, by name.
+        shares: What is shared with each agent.
+        trust: What each may cause.
+        exchange: For which agents tokens are exchanged.
+        agents_file: Absolute path of the list that it is made from; empty where `SUB_AGENTS` replaces it.
+    """
 
     processes: Sequence[Planned]
     foreign: Mapping[str, str]
     shares: Mapping[str, Shares] = field(default_factory=dict)
     trust: Mapping[str, Trust] = field(default_factory=dict)
     exchange: Mapping[str, ExchangeFor] = field(default_factory=dict)
+    agents_file: str = ""
 
     @property
     def supervisor(self) -> Planned:
@@ -91,6 +101,7 @@ def make_plan(
     *,
     settings: Mapping[str, Mapping[str, str]] | None = None,
     host: str = HOST,
+    agents_file: str = "",
 ) -> ServicePlan:
     """A plan over the ports that are free now.
 
@@ -101,6 +112,7 @@ def make_plan(
         choose: Finds free ports.
         settings: Settings of single processes, by name.
         host: Address that the supervisor listens on; its agents listen on loopback.
+        agents_file: Absolute path of the list that the sub-agents stand in, if they stand in one.
     """
     own = [(SUPERVISOR, module, port)]
     own += [(one.name, one.module, one.port) for one in entries if one.module and one.port]
@@ -120,7 +132,7 @@ def make_plan(
     shares = {one.name: one.shares for one in entries}
     trust = {one.name: one.trust for one in entries}
     exchange = {one.name: one.exchange for one in entries if one.exchange is not None}
-    return ServicePlan(planned, foreign, shares, trust, exchange)
+    return ServicePlan(planned, foreign, shares, trust, exchange, agents_file)
 
 
 def not_passed_on(base: Mapping[str, str]) -> str:
