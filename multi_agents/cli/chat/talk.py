@@ -68,9 +68,12 @@ async def _go_on(chat: Chat, context_id: str) -> None:
 
 
 async def _converse(chat: Chat, lines: LineSource, watch: InterruptWatch) -> None:
+    turns = chat.turns
     while True:
         watch.begin()
-        line = await lines.next_line(chat.prompt, watch)
+        unread = bool(chat.waiting_task) and chat.turns != turns
+        turns = chat.turns
+        line = await lines.next_line(chat.prompt, watch, unread=unread)
         if line is None:
             return
         if not line.strip():
