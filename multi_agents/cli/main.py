@@ -346,7 +346,7 @@ def keys_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Name o
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the command of the arguments, and end the process with its exit code."""
     use_what_there_is()
     sys.excepthook = tell_crash
     try:
