@@ -163,6 +163,8 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
     if left_out := not_passed_on(environ):
         say(left_out)
     entries = configured_agents(options.agents_file)
+    if not entries:
+        say(f"{options.agents_file} lists no agent: the supervisor starts alone.")
     own = await _checked_own_settings(options.agents_file, environ, entries)
 
     def plan(choose: Choose) -> ServicePlan:

@@ -19,6 +19,9 @@ SUPERVISOR_PORT = 8000
 ANY_ADDRESS = ("0.0.0.0", "::", "localhost")  # noqa: S104 - compared with, never listened on unless it is set
 """Hosts that include the loopback address."""
 
+NO_AGENTS = ","
+"""Value of `SUB_AGENTS` for a supervisor without sub-agents: an empty value counts as none, and the file of the project would be read."""
+
 OWN_PER_PROCESS = (
     "HOST",
     "PORT",
@@ -157,7 +160,8 @@ def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]
         | {"HOST": child.host, "PORT": str(child.port), "PUBLIC_URL": child.url}
     )
     if child is plan.supervisor:
-        env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
+        listed = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
+        env["SUB_AGENTS"] = listed or NO_AGENTS
         env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())
         env["SUB_AGENTS_TRUST"] = ",".join(f"{name}={trust}" for name, trust in plan.trust.items())
         env["SUB_AGENTS_EXCHANGE"] = ",".join(f"{name}={wanted}" for name, wanted in plan.exchange.items())
