@@ -81,9 +81,9 @@ def repeated_variables() -> list[Repeated]:
 def unread_env_file() -> str:
     """A sentence about a `.env` here that is no file, such as the folder that Docker makes for a missing one; else empty."""
     file = Path.cwd() / ".env"
-    if not file.exists() or file.is_file():
+    if not os.path.lexists(file) or file.is_file():
         return ""
-    what = "a folder" if file.is_dir() else "no regular file"
+    what = "a folder" if file.is_dir() else "no regular file" if file.exists() else "a link to no file"
     return f"{file} is {what}: no setting is read from it."
 
 

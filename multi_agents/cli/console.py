@@ -10,6 +10,8 @@ from functools import lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from multi_agents.cli.streams import takes_all_text
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -70,7 +72,7 @@ def _wrapped(line: str, width: int) -> str:
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """One JSON value on one line of standard output, at once."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(value, ensure_ascii=not takes_all_text(sys.stdout)) + "\n")
     sys.stdout.flush()
 
 

@@ -80,6 +80,14 @@ class AnswerLost(CliError):
     exit_code = ExitCode.TASK_FAILED
 
 
+class AgentSilent(CliError):
+    """The agent said nothing for longer than `--timeout` allows. It may still work on the task, which is not canceled."""
+
+    code = "agent_silent"
+    exit_code = ExitCode.TASK_FAILED
+    retryable = True
+
+
 class Stopped(CliError):
     """A command of a chat was stopped with Ctrl-C before the agent answered."""
 

@@ -84,6 +84,14 @@ def chat(
     ] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only answers and failures.")] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            min=1,
+            help="Longest silence of the agent, in seconds; default: 600 with --ask or lines from a pipe, else none.",
+        ),
+    ] = None,
     downloads: Annotated[
         Path | None,
         typer.Option("--downloads", help="Folder for files of an answer; default: in the data folder."),
@@ -96,10 +104,10 @@ def chat(
     from multi_agents.cli.commands.chat import Asked
     from multi_agents.cli.commands.chat import chat as command
     from multi_agents.cli.service.local import LaunchOptions
-    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    launch = LaunchOptions(port, agents_file or AGENTS_FILE)
-    asked = Asked(url, ask, context, resume, conversation or (), as_json, quiet, downloads, launch, token)
+    launch = LaunchOptions(port, agents_file)
+    words = conversation or ()
+    asked = Asked(url, ask, context, resume, words, as_json, quiet, downloads, launch, token, seconds)
     raise typer.Exit(command(asked))
 
 
@@ -114,9 +122,8 @@ def up(
     """Start the supervisor and its local agents, and keep them running until Ctrl-C."""
     from multi_agents.cli.commands.up import up as command
     from multi_agents.cli.service.local import LaunchOptions
-    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE, supervisor)))
+    raise typer.Exit(command(LaunchOptions(port, agents_file, supervisor)))
 
 
 @app.command(rich_help_panel=Panel.USE)
@@ -131,9 +138,8 @@ def web(
     """Open the page in a browser; start the local service when none runs."""
     from multi_agents.cli.commands.web import web as command
     from multi_agents.cli.service.local import LaunchOptions
-    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE), opened=not unopened))
+    raise typer.Exit(command(LaunchOptions(port, agents_file), opened=not unopened))
 
 
 @app.command(rich_help_panel=Panel.USE)
@@ -340,7 +346,7 @@ def keys_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Name o
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the command of the arguments, and end the process with its exit code."""
     use_what_there_is()
     sys.excepthook = tell_crash
     try:

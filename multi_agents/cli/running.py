@@ -14,12 +14,15 @@ from multi_agents.cli.console import is_text, print_json, say
 from multi_agents.cli.errors import UsageError, exit_code_for
 from multi_agents.cli.exit_codes import ExitCode
 from utils.atomic_file import is_blocked, is_full, not_written
+from utils.environment import unread_env_file
 from utils.errors import PlatformError
 
 
 def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCode:
     """Run a command. Errors become a sentence (with `as_json` also an object) and an exit code."""
     logging.getLogger().addHandler(logging.NullHandler())
+    if unread := unread_env_file():
+        say(unread)
     try:
         return asyncio.run(_until_sigterm(main))
     except PlatformError as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -18,14 +19,22 @@ def use_what_there_is() -> None:
     A standard stream that is closed leads to the null device: else the next file that is opened takes its number, and
     what is printed goes into that file. Lines for the person that standard error does not take, as on a full disk or
     after the terminal was closed, are dropped: the answer, the exit code and the processes of the service matter more.
+    A character that the encoding of standard output lacks is printed as its escape, as standard error has it.
     """
     _open_closed()
+    if isinstance(sys.stdout, io.TextIOWrapper) and not takes_all_text(sys.stdout):
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(_Lossy(2, "w", closefd=False)),
         encoding=sys.stderr.encoding,
         errors=sys.stderr.errors,
         line_buffering=True,
     )
+
+
+def takes_all_text(stream: TextIO) -> bool:
+    """Whether the encoding of a stream has every character."""
+    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf-")
 
 
 class _Lossy(io.FileIO):

@@ -28,10 +28,15 @@ async def ask(
     context_id: str = "",
     as_json: bool = False,
     quiet: bool = False,
+    patience: float | None = None,
 ) -> ExitCode:
     """Send `text`, show the progress, print the answer, save its files and tell how it ended.
 
-    In a conversation where a task waits, the text is its answer, or another request: see `Chat.turn`.
+    In a conversation where a task waits, the text is its answer, or another request: see `Chat.turn`. An agent that says
+    nothing for `patience` seconds is not waited for any longer.
+
+    Raises:
+        CliError: The agent refused, was lost or said nothing.
     """
     waiting = ""
     if context_id and not peer.connection.matches_answers:
@@ -40,7 +45,8 @@ async def ask(
     context_id = context_id or str(uuid4())
     message = user_message(text, context_id=context_id, task_id=waiting, secret=secret_for(peer, context_id))
     events = follow_message(peer.connection, message)
-    result = await drive(peer, events, sink_for(as_json=as_json, quiet=quiet), task_id=waiting)
+    sink = sink_for(as_json=as_json, quiet=quiet)
+    result = await drive(peer, events, sink, task_id=waiting, patience=patience)
     files = await downloads.save(result.view.task)
     if as_json:
         print_json(summary(result, files))

@@ -12,6 +12,7 @@ from multi_agents.cli.chat.slash_commands import SlashCommand
 from multi_agents.cli.console import err, one_line, say
 from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
+from multi_agents.cli.typed_ids import id_begun_with
 from multi_agents.cli.view.parts import message_text
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.delegation.task_view import TaskView
@@ -135,11 +136,9 @@ def chosen(
     """
     if which.isdecimal() and 0 < int(which) <= min(len(conversations), MOST_SHOWN):
         return conversations[int(which) - 1]
-    found = [one for one in conversations if one.context_id.startswith(which)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"{len(found)} conversations begin with {which}: type more of the id.")
+    by_id = {one.context_id: one for one in conversations}
+    if (whole := id_begun_with(which, by_id, "conversations")) is not None:
+        return by_id[whole]
     raise UsageError(f"There is no conversation {which} among your last requests. {listed_by} lists them.")
 
 

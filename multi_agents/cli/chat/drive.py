@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
 from multi_agents.cli.console import say
-from multi_agents.cli.errors import CliError
+from multi_agents.cli.errors import AgentSilent, CliError
 from multi_agents.cli.exit_codes import ExitCode, exit_code_of
 from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.view.sinks import Sink
@@ -93,9 +93,9 @@ class _Turn:
         sink.show(event, self.view)
 
     async def tell_silence(self, sink: Sink, after: float) -> None:
-        """Tell again and again how long the agent has said nothing, once that is `after` seconds."""
-        clock = asyncio.get_running_loop().time
-        while True:
+        """Tell again and again how long the agent has said nothing, once that is `after` seconds; until that is too long."""
+        clock, patience = asyncio.get_running_loop().time, self.view.patience
+        while patience is None or clock() < self.heard_at + patience:
             await asyncio.sleep(min(after, LOOK_SECONDS))
             if (seconds := clock() - self.heard_at) >= after:
                 sink.silent(seconds, self.view)
@@ -109,6 +109,7 @@ async def drive(
     task_id: str = "",
     interrupts: Interrupts | None = None,
     silent_after: float = SILENT_SECONDS,
+    patience: float | None = None,
 ) -> TurnResult:
     """Show `events` until they end or the person stops them.
 
@@ -120,11 +121,13 @@ async def drive(
         interrupts: The Ctrl-C of this turn, where somebody watches already; one that was pressed before the turn began
             means that it never begins.
         silent_after: Seconds without an event until the sink is told so.
+        patience: Seconds without an event until nothing more is waited for; `None` for no limit.
 
     Raises:
+        AgentSilent: No event came for `patience` seconds. The task is not canceled.
         CliError: The agent refused or was lost, and no interrupt was the cause.
     """
-    view = TurnView(TaskView(task_id), ours=peer.connection.reports_activity)
+    view = TurnView(TaskView(task_id), ours=peer.connection.reports_activity, patience=patience)
     if interrupts is not None and interrupts.first.is_set():
         return TurnResult(view, interrupted=True)
     watching = watch_interrupts() if interrupts is None else nullcontext(interrupts)
@@ -135,13 +138,16 @@ async def drive(
         turn = asyncio.create_task(state.consume(events, sink))
         telling = asyncio.create_task(state.tell_silence(sink, silent_after))
         try:
-            over = await _either(turn, pressed.first)
+            over = await _either(turn, pressed.first, patient=telling)
         finally:
             telling.cancel()
         if over:
             await turn
             return TurnResult(view)
         sink.silent(0, view)
+        if not pressed.first.is_set():
+            await asyncio.wait({turn})
+            raise AgentSilent(_given_up(peer, view))
         await _stop(peer, turn, pressed, state)
         if state.ended_before and not pressed.second.is_set():
             for event in state.ended_before:
@@ -151,16 +157,36 @@ async def drive(
         return TurnResult(view, interrupted=True, quit=pressed.second.is_set())
 
 
-async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | None = None) -> bool:
-    """Wait for the turn or the event; whether the turn ended."""
+def _given_up(peer: Peer, view: TurnView) -> str:
+    """How long the agent said nothing, and how to look for the answer later."""
+    task_id = view.task.task_id
+    if not task_id:
+        look = peer.command("tasks list")
+        return f"The agent did not answer for {view.patience:.0f} s, and named no task; it may still run. `{look}` shows it."
+    look = peer.command("tasks show", task_id)
+    return (
+        f"Nothing new came from the agent for {view.patience:.0f} s. Task {task_id} was not canceled and may still run. "
+        f"`{look}` shows its state and its answer."
+    )
+
+
+async def _either(
+    turn: asyncio.Task[T],
+    event: asyncio.Event,
+    limit: float | None = None,
+    *,
+    patient: asyncio.Task[None] | None = None,
+) -> bool:
+    """Wait for the turn or the event, for `limit` seconds or as long as `patient` runs; whether the turn ended."""
     waiter = asyncio.create_task(event.wait())
+    ends: set[asyncio.Task[Any]] = {turn, waiter} if patient is None else {turn, waiter, patient}
     try:
-        await asyncio.wait({turn, waiter}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(ends, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         return turn.done()
     finally:
         waiter.cancel()
         if not turn.done() and not event.is_set() and limit is None:
-            turn.cancel()  # the wait itself was canceled: the turn has nobody left who waits for it
+            turn.cancel()  # the wait was given up or canceled: the turn has nobody left who waits for it
 
 
 async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, state: _Turn) -> None:

@@ -41,6 +41,7 @@ class Chat:
         pages: The part of it that was shown last, and what comes after that.
         last: The exit code of the last turn.
         told: Notices of the agent that were shown.
+        patience: Seconds that the agent may say nothing in a turn; `None` for no limit.
         quit: Whether the person pressed Ctrl-C twice.
     """
 
@@ -59,6 +60,7 @@ class Chat:
     pages: Pages = field(default_factory=lambda: Pages(""))
     last: ExitCode = ExitCode.OK
     told: set[str] = field(default_factory=set)
+    patience: float | None = None
     quit: bool = False
 
     @property
@@ -83,7 +85,14 @@ class Chat:
         events = follow_message(self.peer.connection, message)
         sink = sink_for(as_json=self.as_json, quiet=self.quiet)
         try:
-            result = await drive(self.peer, events, sink, task_id=answered, interrupts=self.watch.current)
+            result = await drive(
+                self.peer,
+                events,
+                sink,
+                task_id=answered,
+                interrupts=self.watch.current,
+                patience=self.patience,
+            )
         except CliError as error:
             if not isinstance(error, ConnectionLost):  # a question that the agent asked still waits there
                 self.waiting_task = ""

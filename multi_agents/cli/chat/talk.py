@@ -27,6 +27,7 @@ async def talk(
     quiet: bool = False,
     context_id: str = "",
     resumed: str | None = None,
+    patience: float | None = None,
 ) -> ExitCode:
     """Chat until the person ends it.
 
@@ -37,6 +38,7 @@ async def talk(
         quiet: Whether only answers and failures are shown.
         context_id: The conversation to go on with, which the agent need not know; a new one when empty.
         resumed: The earlier conversation to go on with; empty to list them, `None` for none.
+        patience: Seconds that the agent may say nothing in a turn; `None` for no limit.
 
     Returns:
         The exit code of the last turn where the lines come from a pipe or Ctrl-C ended the chat.
@@ -44,7 +46,8 @@ async def talk(
     in_memory = DatabaseSettings.load().store is Store.MEMORY
     lines = line_source(None if in_memory else home_folder(), [command.line for command in SlashCommand])
     with watch_chat() as watch:
-        chat = Chat(peer, context_id or str(uuid4()), as_json, quiet, downloads, watch)
+        here = context_id or str(uuid4())
+        chat = Chat(peer, here, as_json, quiet, downloads, watch, patience=patience)
         if resumed is not None:
             await unless_pressed(watch.current, resume(chat, resumed, listed_by=conversation_list(peer)))
         elif context_id:
@@ -65,9 +68,12 @@ async def _go_on(chat: Chat, context_id: str) -> None:
 
 
 async def _converse(chat: Chat, lines: LineSource, watch: InterruptWatch) -> None:
+    turns = chat.turns
     while True:
         watch.begin()
-        line = await lines.next_line(chat.prompt, watch)
+        unread = bool(chat.waiting_task) and chat.turns != turns
+        turns = chat.turns
+        line = await lines.next_line(chat.prompt, watch, unread=unread)
         if line is None:
             return
         if not line.strip():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import sys
+import termios
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,16 +25,22 @@ if TYPE_CHECKING:
 class LineSource(Protocol):
     """Gives one line after the other; `None` at the end."""
 
-    async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
-        """The next line, or `None` when the person is done."""
+    async def next_line(self, prompt: str, watch: InterruptWatch, *, unread: bool = False) -> str | None:
+        """The next line, or `None` when the person is done.
+
+        Args:
+            prompt: What stands before it.
+            watch: The Ctrl-C of the chat.
+            unread: Whether a question has just been shown, which nothing that was typed before can answer.
+        """
 
 
 class PipedLines:
     """Lines of standard input, if it is not a terminal. Bytes that are not UTF-8 are lone surrogates in them."""
 
-    async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
-        """The next line of the pipe; `None` at its end, and when Ctrl-C is pressed while it is waited for."""
-        del prompt
+    async def next_line(self, prompt: str, watch: InterruptWatch, *, unread: bool = False) -> str | None:
+        """The next line of the pipe, whenever it was written; `None` at its end, and when Ctrl-C is pressed meanwhile."""
+        del prompt, unread
         reading = asyncio.ensure_future(_read_line())
         pressed = asyncio.ensure_future(watch.current.first.wait())
         await asyncio.wait({reading, pressed}, return_when=asyncio.FIRST_COMPLETED)
@@ -84,8 +92,10 @@ class PromptLines:
             enable_suspend=True,
         )
 
-    async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
-        """The next line; Ctrl-D ends, and so does Ctrl-C pressed twice."""
+    async def next_line(self, prompt: str, watch: InterruptWatch, *, unread: bool = False) -> str | None:
+        """The next line; Ctrl-D ends, and so does Ctrl-C pressed twice. What was typed before an unread question is dropped."""
+        if unread and self._drop_typed():
+            say("What was typed before this question was shown is not taken as its answer.")
         warned = False
         while True:
             try:
@@ -98,6 +108,16 @@ class PromptLines:
                 say("Ctrl-C again, Ctrl-D or /quit ends the chat.")
             except EOFError:
                 return None
+
+    def _drop_typed(self) -> bool:
+        """Drop the keys that were pressed since the last line; whether a whole line was among them."""
+        from prompt_toolkit.input.typeahead import get_typeahead
+        from prompt_toolkit.keys import Keys
+
+        keys = get_typeahead(self._session.input)
+        lines_wait, _, _ = select.select([sys.stdin], [], [], 0)
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        return bool(lines_wait) or any(press.key in {Keys.ControlM, Keys.ControlJ} for press in keys)
 
     def _leave_prompt(self) -> bool:
         """Whether a SIGINT met the prompt, and not the moment after Enter, when it is meant for the turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 CLIENT = "multi_agents.cli.peer.connection"
 
+PATIENCE_SECONDS = 600.0
+"""How long an agent may say nothing where no person watches."""
+
 DOWNLOADS = "downloads"
 """Folder for files of answers, in the data folder."""
 
@@ -45,6 +49,7 @@ class Asked:
         downloads: Where files go.
         launch: How a service is started.
         token: What proves to the agent who asks; that of the settings when empty.
+        patience: Seconds that the agent may say nothing; without it there is a limit only for `text` and for lines from a pipe.
     """
 
     url: str | None = None
@@ -57,11 +62,18 @@ class Asked:
     downloads: Path | None = None
     launch: LaunchOptions = field(default_factory=LaunchOptions)
     token: str = field(default="", repr=False)
+    patience: float | None = None
 
     @property
     def conversation(self) -> str:
         """The beginning of the id of the conversation to go on with; empty to choose."""
         return self.words[0] if self.words else ""
+
+    @property
+    def silence(self) -> float | None:
+        """Seconds that the agent may say nothing; `None` for no limit, where a person watches who can press Ctrl-C."""
+        watched = self.text is None and sys.stdin.isatty()
+        return PATIENCE_SECONDS if self.patience is None and not watched else self.patience
 
 
 def chat(asked: Asked) -> ExitCode:
@@ -185,6 +197,7 @@ async def _talk(url: str, asked: Asked) -> ExitCode:
                 quiet=asked.quiet,
                 context_id=asked.context_id,
                 resumed=asked.conversation if asked.resume else None,
+                patience=asked.silence,
             )
         from multi_agents.cli.chat.ask import ask
         from multi_agents.cli.chat.conversations import chosen, conversation_list, conversations_of
@@ -201,4 +214,5 @@ async def _talk(url: str, asked: Asked) -> ExitCode:
             context_id=context_id,
             as_json=asked.as_json,
             quiet=asked.quiet,
+            patience=asked.silence,
         )

@@ -12,11 +12,12 @@ from multi_agents.cli.chat.ask import print_result, sink_for, summary
 from multi_agents.cli.chat.conversations import MOST_TASKS, request_of
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import one_line, out, print_json, say
-from multi_agents.cli.errors import ServiceUnreachable, UsageError
+from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer, connect, plain_errors
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
+from multi_agents.cli.typed_ids import id_begun_with
 from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
 from utils.a2a_common.client.stream import follow
@@ -115,12 +116,7 @@ async def whole_id(peer: Peer, typed: str) -> str:
         tasks = await peer.connection.list_tasks(limit=MOST_TASKS, history=0)
     except RequestRefused:  # it lists none
         return typed
-    found = [task.id for task in tasks if task.id.startswith(typed)]
-    if typed in found or not found:
-        return typed
-    if len(found) > 1:
-        raise UsageError(f"{len(found)} tasks begin with {typed}: type more of the id.")
-    return found[0]
+    return id_begun_with(typed, (task.id for task in tasks), "tasks") or typed
 
 
 def _with_peer(url: str | None, token: str, action: Action, *, as_json: bool) -> ExitCode:

@@ -10,6 +10,7 @@ from typing import Any
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
+from multi_agents.cli.typed_ids import id_begun_with
 from multi_agents.cli.typed_lines import forget
 from utils.a2a_common.client.conversations import ask_conversations, keeps_conversations
 from utils.a2a_common.protocol.conversations import (
@@ -106,10 +107,7 @@ async def chosen(peer: Peer, which: str) -> Mapping[str, Any]:
     Raises:
         UsageError: None does, or several do.
     """
-    found = [one for one in await all_of(peer) if str(one.get("contextId", "")).startswith(which)]
-    exact = [one for one in found if one["contextId"] == which]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if found:
-        raise UsageError(f"{len(found)} conversations begin with {which}: type more of the id.")
+    by_id = {str(one.get("contextId", "")): one for one in await all_of(peer)}
+    if (whole := id_begun_with(which, by_id, "conversations")) is not None:
+        return by_id[whole]
     raise UsageError(f"There is no conversation {which}. `{peer.command('conversations list')}` lists them.")

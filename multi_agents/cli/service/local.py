@@ -43,7 +43,7 @@ from utils.a2a_common.client.agents.agents_file import (
 )
 from utils.atomic_file import check_room
 from utils.auth.settings import TrustSettings
-from utils.environment import repeated_variables, unread_env_file
+from utils.environment import repeated_variables
 from utils.errors import SettingsError
 from utils.persistence.out_of_sight import notice_for
 from utils.persistence.private import LOGS, keep_files_private, make_private
@@ -54,7 +54,7 @@ from utils.settings_index import names_of, shared_groups
 MOST_STARTS = 3
 """Starts until free ports are found that nobody else takes meanwhile."""
 
-UNUSED = "--port {port} is not used, since the service runs already. To use it, end process {pid} first."
+UNUSED = "{option} is not used, since the service runs already. To use it, end process {pid} first."
 
 LOOK_SECONDS = 0.3
 """Between two looks whether another chat still uses the service."""
@@ -62,17 +62,31 @@ LOOK_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """What to start; without a port, that of `PORT`, or 8000."""
+    """What to start.
+
+    Attributes:
+        port: Port of the supervisor; without one, that of `PORT`, or 8000.
+        asked_file: The list of agents that the person named; without one, that of the project.
+        module: Module of the supervisor.
+    """
 
     port: int | None = None
-    agents_file: Path = AGENTS_FILE
+    asked_file: Path | None = None
     module: str = SUPERVISOR_MODULE
 
+    @property
+    def agents_file(self) -> Path:
+        """The list of agents."""
+        return self.asked_file or AGENTS_FILE
+
     def unused(self, running: RunningService) -> list[str]:
-        """A sentence where another port was asked for than that of the service that runs already, else none."""
-        if self.port is None or self.port == urlsplit(running.supervisor.url).port:
-            return []
-        return [UNUSED.format(port=self.port, pid=running.pid)]
+        """A sentence for each option that the service that runs already was not started with."""
+        options = []
+        if self.port not in {None, urlsplit(running.supervisor.url).port}:
+            options.append(f"--port {self.port}")
+        if self.asked_file is not None and str(self.asked_file.resolve()) != running.agents_file:
+            options.append(f"--agents-file {self.asked_file}")
+        return [UNUSED.format(option=option, pid=running.pid) for option in options]
 
 
 class StartView(Protocol):
@@ -144,13 +158,13 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
         raise problem
     await asyncio.to_thread(check_room, run_file.path.parent)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
-    if unread := unread_env_file():
-        say(unread)
     if unseen := await asyncio.to_thread(notice_for, DatabaseSettings.load(environ), run_file.path.parent):
         say(unseen)
     if left_out := not_passed_on(environ):
         say(left_out)
     entries = configured_agents(options.agents_file)
+    if not entries:
+        say(f"{options.agents_file} lists no agent: the supervisor starts alone.")
     own = await _checked_own_settings(options.agents_file, environ, entries)
 
     def plan(choose: Choose) -> ServicePlan:
@@ -178,7 +192,10 @@ def planned(
     listening = ServerSettings.load(environ)
     port = options.port or supervisor_port(environ)
     settings = {one.agent: one.env for one in own}
-    return make_plan(entries, port, options.module, choose, settings=settings, host=listening.host)
+    listed = "" if SubAgentSettings.load(environ).sub_agents else str(options.agents_file.resolve())
+    return make_plan(
+        entries, port, options.module, choose, settings=settings, host=listening.host, agents_file=listed
+    )
 
 
 async def _on_free_ports(

@@ -19,6 +19,9 @@ SUPERVISOR_PORT = 8000
 ANY_ADDRESS = ("0.0.0.0", "::", "localhost")  # noqa: S104 - compared with, never listened on unless it is set
 """Hosts that include the loopback address."""
 
+NO_AGENTS = ","
+"""Value of `SUB_AGENTS` for a supervisor without sub-agents: an empty value counts as none, and the file of the project would be read."""
+
 OWN_PER_PROCESS = (
     "HOST",
     "PORT",
@@ -64,13 +67,23 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """The whole service: its own processes, the supervisor first, and the agents that run elsewhere, with what is shared with each."""
+    """The whole service.
+
+    Attributes:
+        processes: Its own processes, the supervisor first.
+        foreign: Addresses of the agents that run elsewhere, by name.
+        shares: What is shared with each agent.
+        trust: What each may cause.
+        exchange: For which agents tokens are exchanged.
+        agents_file: Absolute path of the list that it is made from; empty where `SUB_AGENTS` replaces it.
+    """
 
     processes: Sequence[Planned]
     foreign: Mapping[str, str]
     shares: Mapping[str, Shares] = field(default_factory=dict)
     trust: Mapping[str, Trust] = field(default_factory=dict)
     exchange: Mapping[str, ExchangeFor] = field(default_factory=dict)
+    agents_file: str = ""
 
     @property
     def supervisor(self) -> Planned:
@@ -91,6 +104,7 @@ def make_plan(
     *,
     settings: Mapping[str, Mapping[str, str]] | None = None,
     host: str = HOST,
+    agents_file: str = "",
 ) -> ServicePlan:
     """A plan over the ports that are free now.
 
@@ -101,6 +115,7 @@ def make_plan(
         choose: Finds free ports.
         settings: Settings of single processes, by name.
         host: Address that the supervisor listens on; its agents listen on loopback.
+        agents_file: Absolute path of the list that the sub-agents stand in, if they stand in one.
     """
     own = [(SUPERVISOR, module, port)]
     own += [(one.name, one.module, one.port) for one in entries if one.module and one.port]
@@ -120,7 +135,7 @@ def make_plan(
     shares = {one.name: one.shares for one in entries}
     trust = {one.name: one.trust for one in entries}
     exchange = {one.name: one.exchange for one in entries if one.exchange is not None}
-    return ServicePlan(planned, foreign, shares, trust, exchange)
+    return ServicePlan(planned, foreign, shares, trust, exchange, agents_file)
 
 
 def not_passed_on(base: Mapping[str, str]) -> str:
@@ -145,7 +160,8 @@ def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]
         | {"HOST": child.host, "PORT": str(child.port), "PUBLIC_URL": child.url}
     )
     if child is plan.supervisor:
-        env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
+        listed = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
+        env["SUB_AGENTS"] = listed or NO_AGENTS
         env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())
         env["SUB_AGENTS_TRUST"] = ",".join(f"{name}={trust}" for name, trust in plan.trust.items())
         env["SUB_AGENTS_EXCHANGE"] = ",".join(f"{name}={wanted}" for name, wanted in plan.exchange.items())

@@ -36,11 +36,19 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class RunningService:
-    """The content of the run file: the process of the service, its agents, the supervisor first, and its latest news."""
+    """The content of the run file.
+
+    Attributes:
+        pid: The process of the service.
+        agents: Its agents, the supervisor first.
+        news: Its latest news.
+        agents_file: Absolute path of the list that it was started with; empty where `SUB_AGENTS` replaced it.
+    """
 
     pid: int
     agents: tuple[RunningAgent, ...]
     news: tuple[News, ...] = ()
+    agents_file: str = ""
 
     @property
     def supervisor(self) -> RunningAgent:
@@ -117,4 +125,5 @@ def _parse(value: Mapping[str, Any]) -> RunningService | None:
         RunningAgent(str(one["name"]), str(one["url"]), int(one["pid"])) for one in value["agents"]
     )
     news = tuple(News(int(one["number"]), str(one["text"])) for one in value.get("news", ()))
-    return RunningService(int(value["pid"]), agents, news) if agents else None
+    file = str(value.get("agents_file", ""))
+    return RunningService(int(value["pid"]), agents, news, file) if agents else None

@@ -155,4 +155,4 @@ async def _all_ready(children: list[Child], report: Report) -> None:
 def _running(plan: ServicePlan, children: Sequence[Child], news: Sequence[News]) -> RunningService:
     own = [RunningAgent(one.planned.name, one.planned.url, one.process.pid) for one in children]
     foreign = [RunningAgent(name, url) for name, url in plan.foreign.items()]
-    return RunningService(os.getpid(), (*own, *foreign), tuple(news))
+    return RunningService(os.getpid(), (*own, *foreign), tuple(news), plan.agents_file)

@@ -67,12 +67,14 @@ class TurnView:
     """Everything that is known of one turn: its task, and the tree of tools and delegations.
 
     `stopped` tells that the person stopped it, and `ours` that the agent is one of this project, whose answer is one artifact.
+    `patience` is how many seconds the agent may say nothing; `None` for no limit.
     """
 
     task: TaskView = field(default_factory=TaskView)
     nodes: list[Node] = field(default_factory=list)
     stopped: bool = False
     ours: bool = True
+    patience: float | None = None
 
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""
@@ -184,9 +186,10 @@ def away_line(event: AgentAway) -> str:
 
 def silence_line(seconds: float, view: TurnView) -> str:
     """The line that a person reads while the agent says nothing; short enough to be shown whole."""
+    passed = f"{seconds:.0f}" if view.patience is None else f"{seconds:.0f} of {view.patience:.0f}"
     if not view.task.received:
-        return f"the agent has not answered for {seconds:.0f} s; Ctrl-C stops waiting"
-    return f"nothing new from the agent for {seconds:.0f} s; Ctrl-C cancels the task"
+        return f"the agent has not answered for {passed} s; Ctrl-C stops waiting"
+    return f"nothing new from the agent for {passed} s; Ctrl-C cancels the task"
 
 
 _RULES = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 
 from multi_agents.cli.chat.interrupts import InterruptWatch
+from tests.e2e.cli.command import ROOT, environment
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from tests.e2e.cli.terminal import Terminal, fresh_terminal
 
@@ -29,6 +31,31 @@ class SlowToName(ScriptedAgent):
         await turn.status("working")
         await turn.activity(kind="tool_started", call_id="1", tool="slow_tool", arguments="")
         await asyncio.Event().wait()
+
+
+INTERRUPTED_WHILE_IMPORTING = """
+import os, runpy, signal, sys
+
+class CtrlC:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.modules.pop("typer", None)
+sys.meta_path.insert(0, CtrlC())
+runpy.run_module("multi_agents.cli", run_name="__main__")
+"""
+
+
+async def test_ctrl_c_while_the_modules_are_imported_ends_the_command_without_a_traceback(tmp_path):
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING),
+        cwd=ROOT,
+        env=environment(tmp_path),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, err = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, err) == (-signal.SIGINT, b"")
 
 
 async def _goes_on(screen: Terminal, at: int) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -14,12 +16,28 @@ from multi_agents.cli.peer.connection import connect
 from multi_agents.cli.view.render import live_view
 from multi_agents.cli.view.sinks import LineSink
 from multi_agents.cli.view.state import TurnView
-from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
+from tests.e2e.cli.command import Finished, finish, run, start_leading
+from tests.e2e.delegation.hostile import COMPLETED, TASK, Body, Hostile, hostile
 from utils.a2a_common.client.stream.follow import follow_message
 from utils.a2a_common.client.stream.message import user_message
 
+LIMIT = 2
+"""Seconds of silence that the real command is told to bear."""
+
 SOON = 0.05
 """Seconds of silence until these tests are told of it."""
+
+HASTY = (
+    "-c",
+    f"""
+from multi_agents.cli import main
+from multi_agents.cli.commands import chat
+
+chat.PATIENCE_SECONDS = {LIMIT}
+main.main()
+""",
+)
+"""The command line whose limit without an option is short."""
 
 
 class Screen(LineSink):
@@ -83,6 +101,58 @@ async def test_of_an_agent_that_only_took_the_task_it_is_told_that_a_cancel_is_u
     assert re.search(r"nothing new from the agent for \d+ s; Ctrl-C cancels the task", shown)
     assert "The agent was asked to cancel the task: waiting up to 10 s" in shown
     assert (result.exit_code, result.quit) == (ExitCode.INTERRUPTED, True)
+
+
+async def beating(agent: Hostile) -> Body:
+    """It reports that it works, for three times as long as a silence may last, and completes."""
+    for _ in range(6):
+        yield agent.event({"task": TASK})
+        await asyncio.sleep(LIMIT / 2)
+    yield agent.event({"task": COMPLETED})
+
+
+async def given_up(body, home: Path, *options: str, typed: str = "") -> tuple[Finished, Hostile]:
+    async with hostile(body) as agent:
+        asked = ("chat", "--url", agent.url, "--timeout", str(LIMIT), *options)
+        return await run(*asked, home=home, typed=typed), agent
+
+
+async def test_one_question_to_an_agent_that_only_took_the_task_ends_with_the_command_that_shows_it(tmp_path):
+    done, agent = await given_up(only_named, tmp_path, "--ask", "Dig")
+    assert done.code == ExitCode.TASK_FAILED
+    assert f"Error [agent_silent]: Nothing new came from the agent for {LIMIT} s. Task t1 " in done.err
+    assert f"`platform-engineer tasks show --url {agent.url} t1` shows" in done.err
+    assert "CancelTask" not in agent.asked
+
+
+async def test_one_question_to_an_agent_that_never_answered_ends_with_the_list_of_tasks(tmp_path):
+    done, agent = await given_up(mute, tmp_path, "--ask", "Dig", "--json")
+    assert done.code == ExitCode.TASK_FAILED
+    assert json.loads(done.out)["code"] == "agent_silent"
+    assert f"`platform-engineer tasks list --url {agent.url}` shows it" in done.err
+
+
+async def test_a_line_from_a_pipe_ends_with_the_limit_too(tmp_path):
+    done, _ = await given_up(only_named, tmp_path, typed="Dig\n")
+    assert (done.code, done.err.count("[agent_silent]")) == (ExitCode.TASK_FAILED, 1)
+
+
+async def test_an_agent_that_reports_now_and_then_is_waited_for_as_long_as_its_task_takes(tmp_path):
+    done, _ = await given_up(beating, tmp_path, "--ask", "Dig")
+    assert (done.code, done.err.count("agent_silent")) == (ExitCode.OK, 0)
+
+
+@pytest.mark.parametrize(("options", "typed"), [((), "Dig\n"), (("--ask", "Dig"), "")])
+async def test_without_a_person_who_watches_there_is_a_limit_without_an_option(tmp_path, options, typed):
+    async with hostile(only_named) as agent:
+        asked = ("chat", "--url", agent.url, *options)
+        done = await finish(await start_leading(HASTY, *asked, home=tmp_path), typed)
+    assert (done.code, done.err.count("[agent_silent]")) == (ExitCode.TASK_FAILED, 1)
+
+
+def test_a_silence_that_has_a_limit_is_told_with_it(capsys):
+    LineSink().silent(10, TurnView(patience=600))
+    assert capsys.readouterr().err == "the agent has not answered for 10 of 600 s; Ctrl-C stops waiting\n"
 
 
 def test_a_silence_is_told_in_lines_at_first_and_each_time_that_it_has_doubled(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import signal
@@ -49,6 +50,27 @@ async def test_a_command_with_closed_streams_does_its_work_and_ends_as_with_open
     listed = await from_shell('"$@"', tmp_path, "keys", "list")
     out, _ = await listed.communicate()
     assert "ann" in out.decode()
+
+
+LATIN = {"PYTHONIOENCODING": "latin-1"}
+"""What a locale such as de_DE.ISO-8859-1 makes of the streams, on a machine that need not have one."""
+
+
+async def test_a_character_that_the_encoding_of_the_output_lacks_is_printed_as_its_escape(tmp_path):
+    async with serve(ScriptedAgent(echoing)) as url:
+        asked = ("chat", "--url", url, "--ask", "süß → 🙂")
+        process = await from_shell('"$@"', tmp_path, *asked, **LATIN)
+        out, err = await process.communicate()
+    assert (process.returncode, "internal_error" in err.decode("latin-1")) == (0, False)
+    assert r"süß \u2192 \U0001f642" in out.decode("latin-1")
+
+
+async def test_json_holds_every_character_in_any_encoding(tmp_path):
+    async with serve(ScriptedAgent(echoing)) as url:
+        asked = ("chat", "--url", url, "--json", "--ask", "süß → 🙂")
+        process = await from_shell('"$@"', tmp_path, *asked, **LATIN)
+        out, _ = await process.communicate()
+    assert "süß → 🙂" in json.loads(out.splitlines()[-1])["answer"]
 
 
 async def test_a_failure_keeps_its_exit_code_although_it_cannot_be_told(tmp_path):

@@ -310,17 +310,17 @@ async def test_a_second_up_attaches_to_the_running_service(tmp_path):
     assert f"http://127.0.0.1:{scene.boss}" in done.err
 
 
-async def test_a_second_up_says_that_another_port_is_not_used(tmp_path):
+async def test_a_second_up_says_that_another_port_and_another_list_of_agents_are_not_used(tmp_path):
     scene = Scene(tmp_path)
     async with scene.up() as (process, _, _):
         same = await scene.run()
         first, scene.boss = scene.boss, free_ports(1)[0]
+        scene.file = scene.file.rename(tmp_path / "other.yaml")
         other = await scene.run()
     assert "is not used" not in same.err
-    assert (
-        f"--port {scene.boss} is not used, since the service runs already. To use it, end process {process.pid} first."
-        in other.err
-    )
+    way_out = f"is not used, since the service runs already. To use it, end process {process.pid} first."
+    assert f"--port {scene.boss} {way_out}" in other.err
+    assert f"--agents-file {scene.file} {way_out}" in other.err
     assert f"http://127.0.0.1:{first}" in other.err
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli.command import run
-from tests.e2e.cli.test_up import Scene
+from tests.e2e.cli.command import finish, run, run_agent
+from tests.e2e.cli.test_up import Scene, read_until
 
 pytestmark = pytest.mark.processes
 
@@ -57,6 +57,35 @@ async def test_doctor_says_that_an_env_that_is_no_file_is_not_read(tmp_path, mak
     make(tmp_path / ".env")
     done = await run("doctor", "--json", home=tmp_path)
     assert f"{tmp_path / '.env'} is {what}: no setting is read from it." in done.findings("wrong")
+
+
+async def test_every_command_says_that_an_env_that_links_to_no_file_is_not_read(tmp_path):
+    (tmp_path / ".env").symlink_to("nowhere")
+    done = await run("keys", "list", home=tmp_path)
+    assert (
+        done.code,
+        f"{tmp_path / '.env'} is a link to no file: no setting is read from it." in done.err,
+    ) == (
+        0,
+        True,
+    )
+
+
+async def test_an_agent_logs_that_an_env_that_is_a_folder_is_not_read(tmp_path):
+    (tmp_path / ".env").mkdir()
+    done = await run_agent("agents.rag", "--check", home=tmp_path)
+    assert done.code == 0
+    assert f"{tmp_path / '.env'} is a folder: no setting is read from it." in done.out + done.err
+
+
+async def test_a_start_with_an_empty_list_of_agents_says_so(tmp_path):
+    scene = Scene(tmp_path)
+    scene.file.write_text("")
+    process = await scene.start()
+    lines = await read_until(process, b"The service is up")
+    process.terminate()
+    await finish(process)
+    assert f"{scene.file} lists no agent: the supervisor starts alone." in lines
 
 
 async def test_a_start_says_that_an_env_that_is_a_folder_is_not_read(tmp_path):

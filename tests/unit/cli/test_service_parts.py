@@ -10,11 +10,14 @@ from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode, exit_code_of
 from multi_agents.cli.service.plan import child_environment, make_plan, not_passed_on
 from multi_agents.cli.service.ports import choose_ports, is_free
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
+from multi_agents.platform_engineer.sub_agents import sub_agents
 from utils.a2a_common.client.agents.agents_file import AgentEntry
 from utils.a2a_common.client.stream.events import SETTLED_STATES
 from utils.a2a_common.protocol.shares import Shares
+from utils.auth.settings import TrustSettings
 from utils.errors import StorageError
 from utils.events import DelegationState
+from utils.settings import SubAgentSettings
 
 ENTRIES = (
     AgentEntry("github", "http://127.0.0.1:8001", "agents.github", 8001, Shares.RESULTS),
@@ -26,6 +29,12 @@ def test_the_plan_has_the_supervisor_first_and_foreign_agents_only_by_address():
     plan = make_plan(ENTRIES, choose=list)
     assert [(one.name, one.port) for one in plan.processes] == [("supervisor", 8000), ("github", 8001)]
     assert plan.sub_agents == {"github": "http://127.0.0.1:8001", "weather": "https://weather.example"}
+
+
+def test_a_supervisor_of_an_empty_list_has_no_agents_and_not_those_of_the_project():
+    plan = make_plan((), choose=list)
+    settings = SubAgentSettings.load(child_environment(plan, plan.supervisor, {}))
+    assert sub_agents(settings, TrustSettings.load({})) == ()
 
 
 def test_variables_of_one_process_do_not_reach_another():
