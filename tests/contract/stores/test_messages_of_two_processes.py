@@ -94,16 +94,22 @@ async def test_a_process_that_stands_still_holds_up_the_others_for_a_while_and_l
 async def test_who_goes_on_for_a_process_that_stands_still_waits_until_the_database_has_ended_its_write(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_module, "STANDSTILL_SECONDS", 1.0)  # longer than the wait for a lock, as in service
+    monkeypatch.setattr(
+        pool_module, "STANDSTILL_SECONDS", 1.0
+    )  # longer than the wait for a lock, as in service
     async with postgres.opened(DATABASE_WAIT_SECONDS="0.3") as pool:
         room = Room(Place(tmp_path, pool))
         its = PostgresMessages(pool.schema, room.codec)
         async with room.stores.checkpointer() as saver:
-            with pytest.raises(DatabaseUnreachable):
+
+            async def stands_still() -> None:
                 async with pool.transaction() as standing:
                     await its.to_write(standing, "t")
                     await turn(saver)
                     await its.sweep(standing, "t")
+
+            with pytest.raises(DatabaseUnreachable):
+                await stands_still()
             assert len(await messages(saver)) == 2
 
 

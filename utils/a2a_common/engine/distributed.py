@@ -242,7 +242,7 @@ class DistributedEngine(TurnEngine):
         row = await self._runs.row(queued.task_id)
         if row is None:
             return None
-        turn = await self._recovery.turn_of(row) if queued.goes_on else decoded(row)
+        turn = await self._recovery.turn_of(row) if queued.goes_on or row.attempts else decoded(row)
         if turn is None:
             return None
         job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)
