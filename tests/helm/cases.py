@@ -167,6 +167,7 @@ ACCEPTED: dict[str, Values] = {
         "database": {"url": "postgresql://engineer:secret@db.example.com/engineer"}
     },
     "keys of encryption": {"encryption": {"keys": [f"{'a' * 43}=", f"{'b' * 43}="]}},
+    "encryption that has not begun": {"encryption": {"keys": ["plain", f"{'a' * 43}=", f"{'b' * 43}="]}},
     "callers that are known": {
         "settings": {
             "AUTH_MODE": "oidc",

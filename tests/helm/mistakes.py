@@ -264,5 +264,9 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
         ("metrics", "interval", "pattern"),
     ),
     "agents by name": ({"agents": {"github": {"port": 8001}}}, ("agents", "array")),
+    "encryption that begins behind a key": (
+        {"encryption": {"keys": [f"{'a' * 43}=", "plain"]}},
+        ("encryption", "keys", "1", "pattern"),
+    ),
 }
 """Refused by values.schema.json: the place and what it should be."""

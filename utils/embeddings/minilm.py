@@ -10,6 +10,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,12 @@ class MiniLmEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`."""
-        return await asyncio.to_thread(self.embed_sync, texts)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.embed_sync, texts)
+
+    @cached_property
+    def _thread(self) -> ThreadPoolExecutor:
+        """A thread of its own: runs that wait for their turn would fill the threads that the storage needs."""
+        return ThreadPoolExecutor(1, thread_name_prefix="embeddings")
 
     def _run(self, encoding: Encoding) -> NDArray[np.float32]:
         ids = np.array([encoding.ids], dtype=np.int64)

@@ -25,6 +25,9 @@ CREATE TABLE IF NOT EXISTS runs (
 LOST = b"\xff"
 """The body of a row that cannot be read: it is no turn."""
 
+RESTORED = 2**31 - 1
+"""The attempts of a turn in a restored backup: it does not go on."""
+
 _COLUMNS = "task_id, conversation, owner, body, writer, attempts"
 
 
@@ -38,7 +41,7 @@ class RunRow:
         owner: Owner of the task.
         body: The turn itself, as the engine encodes it.
         writer: Attempt number of the log's writer that the turn runs under: who holds an older one may not remove the row.
-        attempts: How many processes have taken the turn over from one that died.
+        attempts: How many processes have taken the turn over from one that died; `RESTORED` where that is not known.
     """
 
     task_id: str

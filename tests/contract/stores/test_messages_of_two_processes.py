@@ -17,6 +17,7 @@ from tests.postgres import PostgresServer
 from utils.encryption.codec import Codec
 from utils.persistence.encrypted import places
 from utils.persistence.postgres import pool as pool_module
+from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.pool import Connection, PostgresPool
 from utils.persistence.postgres.stored_messages import PostgresMessages
 
@@ -88,6 +89,36 @@ async def test_a_process_that_stands_still_holds_up_the_others_for_a_while_and_l
 
             await pool.run(stands_still)
             assert len(await messages(saver)) == 2
+
+
+async def test_who_goes_on_for_a_process_that_stands_still_waits_until_the_database_has_ended_its_write(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        pool_module, "STANDSTILL_SECONDS", 1.0
+    )  # longer than the wait for a lock, as in service
+    async with postgres.opened(DATABASE_WAIT_SECONDS="0.3") as pool:
+        room = Room(Place(tmp_path, pool))
+        its = PostgresMessages(pool.schema, room.codec)
+        async with room.stores.checkpointer() as saver:
+
+            async def stands_still() -> None:
+                async with pool.transaction() as standing:
+                    await its.to_write(standing, "t")
+                    await turn(saver)
+                    await its.sweep(standing, "t")
+
+            with pytest.raises(DatabaseUnreachable):
+                await stands_still()
+            assert len(await messages(saver)) == 2
+
+
+async def test_a_transaction_waits_no_longer_for_a_table_once_it_has_the_lock_of_the_messages(
+    postgres: PostgresServer,
+) -> None:
+    async with postgres.opened(DATABASE_WAIT_SECONDS="0.3") as pool, pool.transaction() as db:
+        await PostgresMessages(pool.schema, KEYS).to_write(db, "t")
+        assert await (await db.execute("SHOW lock_timeout")).fetchone() == ("300ms",)
 
 
 class Watching(Codec):

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -50,6 +51,26 @@ def test_text_after_the_256th_token_does_not_matter(model):
 
 def test_no_texts_give_no_vectors(model):
     assert model.embed_sync([]).shape == (0, 384)
+
+
+async def test_other_work_gets_a_thread_while_texts_wait_for_their_turn(model, monkeypatch):
+    threads, may_go_on = ThreadPoolExecutor(2), threading.Event()
+    asyncio.get_running_loop().set_default_executor(threads)
+    original = model._run
+
+    def held(encoding):
+        assert may_go_on.wait(60)
+        return original(encoding)
+
+    monkeypatch.setattr(model, "_run", held)
+    embedding = [asyncio.create_task(model.embed([f"text {number}"])) for number in range(4)]
+    await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(10):
+            assert await asyncio.to_thread(lambda: "done") == "done"
+    finally:
+        may_go_on.set()
+    assert [vectors.shape for vectors in await asyncio.gather(*embedding)] == [(1, 384)] * 4
 
 
 async def test_embedding_leaves_the_event_loop_free(model):

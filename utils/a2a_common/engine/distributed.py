@@ -243,7 +243,7 @@ class DistributedEngine(TurnEngine):
         row = await self._runs.row(queued.task_id)
         if row is None:
             return None
-        turn = await self._recovery.turn_of(row) if queued.goes_on else decode_row(row)
+        turn = await self._recovery.turn_of(row) if queued.goes_on or row.attempts else decode_row(row)
         if turn is None:
             return None
         job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)

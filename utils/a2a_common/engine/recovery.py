@@ -15,7 +15,8 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import Turn, decode_turn
 from utils.encryption.errors import StorageUnreadable
-from utils.persistence.runs import RunRow, RunStore
+from utils.errors import OutcomeUnknown, PlatformError
+from utils.persistence.runs import RESTORED, RunRow, RunStore
 
 log = structlog.get_logger(__name__)
 
@@ -24,6 +25,11 @@ UNREADABLE = (UnsupportedOperationError, StorageUnreadable)
 
 MAX_ATTEMPTS = 2
 """Times that a turn is taken over from a process that died: the turn may be what crashes them."""
+
+RESTORED_SENTENCE = (
+    "The agent's data was restored from a backup that was made while this was under way. What it did after the backup is not known. "
+    "Look whether something was changed before you send the request again."
+)
 
 
 class Recovery:
@@ -76,14 +82,17 @@ class Recovery:
         if turn is not None and not over and self._runner.resumable and row.attempts < MAX_ATTEMPTS:
             return turn
         if not over:
-            await self.fail(row.task_id, row.owner, turn)
+            reason = OutcomeUnknown(RESTORED_SENTENCE) if row.attempts == RESTORED else None
+            await self.fail(row.task_id, row.owner, turn, reason)
         return None
 
-    async def fail(self, task_id: str, owner: str, turn: Turn | None) -> None:
-        """End a task whose turn is not resumed; `turn` if it is known."""
+    async def fail(
+        self, task_id: str, owner: str, turn: Turn | None, reason: PlatformError | None = None
+    ) -> None:
+        """End a task whose turn is not resumed; `turn` if it is known, and `reason` if it is not a restart."""
         writer = await self._tasks.claim(task_id, owner)
         try:
-            await interrupt(writer, task_id, turn)
+            await interrupt(writer, task_id, turn, reason)
         finally:
             writer.release()
         self._abandon(task_id)

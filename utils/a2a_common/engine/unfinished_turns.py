@@ -13,7 +13,7 @@ from utils.a2a_common.tasks.entries import Fenced, Suspended
 from utils.a2a_common.tasks.statuses import canceled_status, failed_status, failure, submitted, working_status
 from utils.a2a_common.tasks.turn import Turn
 from utils.a2a_common.tasks.writer import TaskWriter
-from utils.errors import StorageError, TurnInterrupted
+from utils.errors import PlatformError, StorageError, TurnInterrupted
 
 log = structlog.get_logger(__name__)
 
@@ -37,13 +37,15 @@ async def cancel_unbegun(writer: TaskWriter, turn: Turn) -> None:
             await writer.append(canceled_status(task.id, task.context_id))
 
 
-async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None:
-    """Fail a task whose turn is not resumed."""
+async def interrupt(
+    writer: TaskWriter, task_id: str, turn: Turn | None, reason: PlatformError | None = None
+) -> None:
+    """Fail a task whose turn is not resumed, because its process ended where no other reason is given."""
     log.warning("turn.interrupted", task_id=task_id)
     task = writer.head if turn is None else await begin_task(writer, turn)
     if task is not None:
         with _unwritten(task_id):
-            await writer.append(failed_status(task_id, task.context_id, failure(TurnInterrupted())))
+            await writer.append(failed_status(task_id, task.context_id, failure(reason or TurnInterrupted())))
 
 
 def suspend(writer: TaskWriter) -> None:

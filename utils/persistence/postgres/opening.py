@@ -60,6 +60,9 @@ async def open_database(
 
         await stack.enter_async_context(only_process_on(pool, on_lost))
     await _bring_up_to_date(pool, settings, agent, further)
+    from utils.persistence.postgres.restored import halt_restored_turns
+
+    await halt_restored_turns(pool)
     return pool
 
 

@@ -43,6 +43,9 @@ RECONNECT_SECONDS = 3.0
 STANDSTILL_SECONDS = 30.0
 """How long a transaction may do nothing before the server ends it: a process that stands still must not hold up the others."""
 
+OUTLAST_SECONDS = 10.0
+"""How much longer than `STANDSTILL_SECONDS` a transaction waits for another process of the agent."""
+
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 2.0
 """Seconds between attempts to reach a server that is unreachable."""
@@ -64,6 +67,10 @@ SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transacti
 """Settings of a session, whatever the defaults of the database or the user: it sees what was stored while it waited for a lock, lives
 while it only listens or holds a lock, and uses the formats of the driver. A transaction whose process stalls, or is gone without the
 server knowing it, is ended, and its locks are released."""
+_OUTLAST = """
+WITH before AS MATERIALIZED (SELECT current_setting('lock_timeout') AS lock_timeout)
+SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s), set_config('lock_timeout', lock_timeout, true) FROM before
+"""
 _UNHURRIED = "SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0"
 """Further settings for an upgrade: rewriting a table has no time limit."""
 
@@ -245,6 +252,16 @@ class PostgresPool:
                 return await work(connection)
 
         return await self.patiently(once)
+
+    @staticmethod
+    async def lock(connection: Connection, number: int) -> None:
+        """Hold an advisory lock until the transaction of `connection` ends.
+
+        Only processes of the agent hold one. It is waited for longer than for a table: a holder that stands still is replaced, and
+        who goes on with its turn waits until the server has ended its transaction.
+        """
+        longest = math.ceil((STANDSTILL_SECONDS + OUTLAST_SECONDS) * 1000)
+        await connection.execute(_OUTLAST.encode(), (f"{longest}ms", number))
 
     async def execute(self, statement: str, values: Sequence[object] = ()) -> int:
         """Run one idempotent statement, as `run` does; return how many rows it changed."""

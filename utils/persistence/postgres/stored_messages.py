@@ -10,12 +10,12 @@ from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.stored_messages import SALT, StoredMessages, names
+from utils.persistence.postgres.pool import PostgresPool
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
     from utils.persistence.postgres.pool import Connection
 
-_LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _STORED = "SELECT digest, CASE digest WHEN %s THEN body END FROM conversation_messages WHERE thread_id = %s"
 _BODIES = "SELECT digest, body FROM conversation_messages WHERE thread_id = %s"
 _PUT = "INSERT INTO conversation_messages VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
@@ -106,7 +106,7 @@ class PostgresMessages:
     async def _lock(self, db: Connection, thread_id: str) -> None:
         """Hold the lock of a conversation's messages until the transaction ends."""
         number = lock_number(self._schema, "conversation_messages", thread_id)
-        await db.execute(_LOCK.encode(), (number,))
+        await PostgresPool.lock(db, number)
 
 
 async def _rows(db: Connection, query: str, values: tuple[str, ...]) -> list[Any]:
