@@ -33,6 +33,7 @@ window.fetch = async (input, init) => {
   const answer = await real(input, init);
   if (held || !String(input).endsWith("/page/caller")) return answer;
   held = true;
+  console.log("held");
   await new Promise((done) => { window.release = done; });
   return answer;
 };
@@ -134,8 +135,8 @@ def test_an_answer_that_comes_late_does_not_bring_back_who_was_at_the_page_befor
     box = page.get_by_label("Message", exact=True)
     box.fill("Ann's draft")
     page.evaluate(f"() => {{ {HELD} }}")
-    page.evaluate(FOCUS)
-    page.wait_for_function("'release' in window")
+    with page.expect_console_message(lambda message: message.text == "held"):
+        page.evaluate(FOCUS)
     tab.context.set_extra_http_headers({"X-Checked-User": "bob"})
     page.evaluate(FOCUS)
     expect(box).to_have_value("")
