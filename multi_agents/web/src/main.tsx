@@ -6,20 +6,33 @@ import { finishLogin } from "./wire/login";
 import { keepsAnything } from "./wire/tab";
 import { applyTheme } from "./view/theme";
 import { Page } from "./view/Page";
+import { Waiting } from "./view/Waiting";
 import "./style/index.css";
+
+/** Milliseconds after which a reader is told what the page waits for: before that it would only flicker. */
+const SOON = 300;
 
 applyTheme();
 const place = document.getElementById("page");
 if (place) void show(place);
 
 async function show(where: HTMLElement): Promise<void> {
+  const root = createRoot(where);
+  const waiting = setTimeout(() => root.render(<Waiting />), SOON);
   const credentials = new Credentials();
   const problem = await finishLogin(credentials);
-  const identified = credentials.identify().catch(() => undefined); // it is asked again with what is read of a conversation, or after a login
-  if (keepsAnything()) await identified; // whose it is decides what is shown; a new tab shows its input at once
-  createRoot(where).render(
+  // Whose the page is decides what a tab that keeps something shows and sends; a new one shows its input at once.
+  const waits = keepsAnything();
+  const tell = (error: unknown): void => {
+    clearTimeout(waiting);
+    root.render(<Waiting error={error} />);
+  };
+  const identified = credentials.identifyAtLast(waits ? tell : undefined);
+  if (waits) await identified;
+  clearTimeout(waiting);
+  root.render(
     <StrictMode>
-      <Page session={new Session(credentials, problem)} />
+      <Page session={new Session(credentials, problem, waits && !credentials.identified)} />
     </StrictMode>,
   );
 }

@@ -26,6 +26,20 @@ pytestmark = [
 ]
 expect.set_options(timeout=SECONDS)
 
+HELD = """
+const real = window.fetch;
+let held = false;
+window.fetch = async (input, init) => {
+  const answer = await real(input, init);
+  if (held || !String(input).endsWith("/page/caller")) return answer;
+  held = true;
+  console.log("held");
+  await new Promise((done) => { window.release = done; });
+  return answer;
+};
+"""
+"""The first answer of who is at the page comes when the test says so."""
+
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
@@ -113,3 +127,20 @@ def test_a_message_that_waits_for_the_line_is_not_sent_by_a_login_of_somebody_el
     expect(page.locator(".bubble")).to_have_text("Hello from Ann.")
     expect(page.get_by_text("Good day.")).to_be_visible()
     assert (tasks_of(private, "ann"), tasks_of(private, "bob")) == (1, 0)
+
+
+def test_an_answer_that_comes_late_does_not_bring_back_who_was_at_the_page_before(private, open_tab):
+    tab = open_tab(private, extra_http_headers={"X-Checked-User": "ann"})
+    page = tab.page
+    box = page.get_by_label("Message", exact=True)
+    box.fill("Ann's draft")
+    page.evaluate(f"() => {{ {HELD} }}")
+    with page.expect_console_message(lambda message: message.text == "held"):
+        page.evaluate(FOCUS)
+    tab.context.set_extra_http_headers({"X-Checked-User": "bob"})
+    page.evaluate(FOCUS)
+    expect(box).to_have_value("")
+    page.evaluate("() => window.release()")
+    box.fill("Bob's draft")
+    page.reload()
+    expect(box).to_have_value("Bob's draft")

@@ -14,6 +14,9 @@ from utils.testing.strict_provider import Fault, FaultKind, ScriptedBrain, run_s
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 expect.set_options(timeout=SECONDS)
 
+ENDLESS = "600"
+"""Seconds after which a stalled answer is asked for once more, which would take the next one of the script: longer than the test."""
+
 
 def test_an_answer_that_was_cut_off_by_a_kill_is_there_whole_after_the_start_and_the_talk_goes_on(
     tmp_path, open_tab
@@ -21,7 +24,9 @@ def test_an_answer_that_was_cut_off_by_a_kill_is_there_whole_after_the_start_and
     brain = ScriptedBrain(["The whole answer after the start.", "And the next one."])
     with (
         run_strict_provider(brain) as provider,
-        whole_service(tmp_path, **provider.environment("openai")) as service,
+        whole_service(
+            tmp_path, LLM_STREAM_TIMEOUT_SECONDS=ENDLESS, **provider.environment("openai")
+        ) as service,
     ):
         tab = open_tab(service.url)
         tab.expected = ("Failed to load resource", "net::ERR")

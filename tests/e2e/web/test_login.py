@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.agents.peers import Keys
 from tests.e2e.web.chromium import SECONDS, Tab
 from tests.e2e.web.login_provider import CLIENT, LoginProvider, login_provider
+from tests.e2e.web.test_lost_line import LISTED
 from tests.e2e.web.test_service import complaints
 from tests.e2e.web.threaded import in_thread
 from utils.testing.live_agent import running_agent
@@ -190,3 +191,18 @@ def _end(token: str) -> float:
     """When a token ends, in milliseconds since 1970."""
     claims = token.split(".")[1]
     return float(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"]) * 1000
+
+
+def test_a_message_that_was_sent_before_the_agent_asked_for_a_login_is_sent_after_it(scene, open_tab):
+    tab = opened(scene, open_tab)
+    page = tab.another()
+    page.route(LISTED, lambda route: route.abort())  # so that the page does not learn from it at once
+    tab.expected += ("net::ERR",)
+    page.goto(scene.url)
+    page.get_by_label("Message", exact=True).fill("Sent too early.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Log in")).to_be_visible()
+    page.unroute(LISTED)
+    log_in(page)
+    expect(page.locator(".bubble")).to_have_text("Sent too early.")
+    expect(page.get_by_text("Good day.")).to_be_visible()

@@ -16,6 +16,7 @@ expect.set_options(timeout=SECONDS)
 
 SENT = "**/rest/message:stream"
 LISTED = "**/rest/tasks?**"
+CANCELED = "**/rest/tasks/*:cancel"
 LOST = "The connection is lost. It is taken up again by itself."
 
 HELD = """
@@ -173,3 +174,15 @@ def test_a_browser_that_forbids_storage_shows_the_page_and_its_answers(
     tab.ask(f"quick without {storage}")
     expect(tab.page.get_by_text(f"You said: quick without {storage}")).to_be_visible()
     tab.page.get_by_role("button", name="Copy answer").wait_for()
+
+
+def test_a_stop_that_did_not_reach_the_agent_is_brought_again(lost, served):
+    tab, page = lost
+    served.close_gate()
+    tab.ask("slowly please")
+    expect(page.get_by_text("The first half")).to_be_visible()
+    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("It is stopped as soon as the agent answers")).to_be_visible()
+    page.unroute(CANCELED)
+    expect(page.get_by_text("Stopped.")).to_be_visible()

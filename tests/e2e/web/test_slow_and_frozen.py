@@ -17,6 +17,16 @@ expect.set_options(timeout=SECONDS)
 SLOW = {"offline": False, "latency": 1500, "downloadThroughput": 30_000, "uploadThroughput": 10_000}
 """Milliseconds, and bytes a second: a phone at the edge of its network."""
 
+STANDS_STILL = """
+new MutationObserver((_, observer) => {
+  if (!document.querySelector(".question-form")) return;
+  observer.disconnect();
+  console.log("the question came");
+  for (const end = performance.now() + 3000; performance.now() < end; ) continue;
+}).observe(document, { childList: true, subtree: true });
+"""
+"""The page stands still for three seconds before it draws a question, as on a machine that has much else to do."""
+
 APPROVED: list[str] = []
 
 
@@ -32,9 +42,16 @@ async def change(part):
     await part.status("INPUT_REQUIRED", parts=[question, {"data": {"form": APPROVAL, "origin": "github"}}])
 
 
+async def asks(part):
+    if part.context.current_task is None:
+        await part.begin()
+        await part.gate()
+    await change(part)
+
+
 @pytest.fixture(scope="module")
 def served():
-    with serving_page({"quick": quick, "slowly": slowly, "change": change}) as page:
+    with serving_page({"quick": quick, "slowly": slowly, "change": change, "asks": asks}) as page:
         yield page
 
 
@@ -88,3 +105,35 @@ def test_two_tabs_that_approve_the_same_change_have_it_made_once(served, open_ta
         expect(each.get_by_text("It was deleted.")).to_have_count(1)
         expect(each.get_by_role("button", name="Send it")).to_have_count(0)
     assert len(APPROVED) == 1
+
+
+@pytest.mark.parametrize("written", ["", "quick one more"])
+def test_enter_that_was_pressed_before_a_question_was_drawn_does_not_answer_it(served, open_tab, written):
+    served.close_gate()
+    APPROVED.clear()
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask("asks later")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.keyboard.type(written)
+    page.evaluate(f"() => {{ {STANDS_STILL} }}")
+    with page.expect_console_message(lambda message: message.text == "the question came"):
+        served.open_gate()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Send it")).to_be_visible()
+    assert page.locator(".bubble").all_inner_texts() == ["asks later"]
+    assert APPROVED == []
+    if written:
+        expect(page.get_by_label("Say something else", exact=True)).to_have_value(written)
+
+
+def test_a_double_click_on_send_does_not_stop_what_it_sent(served, open_tab):
+    served.close_gate()
+    page = open_tab(served.url).page
+    page.get_by_label("Message", exact=True).fill("slowly please")
+    page.get_by_role("button", name="Send", exact=True).dblclick()
+    expect(page.get_by_text("The first half")).to_be_visible()
+    served.open_gate()
+    expect(page.get_by_text("The first half and the second half.")).to_be_visible()
+    expect(page.get_by_text("Stopped.")).to_have_count(0)
+    assert said(page) == ["slowly please"]

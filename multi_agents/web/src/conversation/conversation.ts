@@ -26,6 +26,9 @@ export interface Shown {
 
 const DELETED = "This conversation was deleted elsewhere, so your message was not sent. You can send it in a new conversation: click Ask again.";
 const PAUSE = 60;
+/** Milliseconds: the longest wait for the answer to a cancel, and between two of them. */
+const LONGEST_CANCEL = 30_000;
+const LONGEST_PAUSE = 10_000;
 const PAGE = 50;
 
 /** One conversation: its turns, and the stream of the one that is under way. */
@@ -38,6 +41,7 @@ export class Conversation {
   private begun: boolean;
   private streams = new Map<Turn, AbortController>();
   private stopWanted = new Set<Turn>();
+  private cancels = new Set<Turn>();
   /** Takes back the words of an answer that the agent did not take. */
   takeBack: (words: string) => void = () => undefined;
 
@@ -188,13 +192,30 @@ export class Conversation {
       this.draw();
       return;
     }
-    try {
-      const task = await this.client.cancelTask(turn.taskId);
-      if (!this.streams.has(turn)) turn.apply({ type: "task", task });
-    } catch {
-      // It has ended meanwhile, or the line is lost: the stream tells what became of it.
-      if (!this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+    await this.cancel(turn);
+  }
+
+  /** Bring the stop to the agent. One that a lost line or a busy agent did not let through is brought again while the turn goes on. */
+  private async cancel(turn: Turn): Promise<void> {
+    if (this.cancels.has(turn)) return;
+    this.cancels.add(turn);
+    for (let tries = 0; this.turns.includes(turn) && (turn.open || turn.waits); tries++) {
+      try {
+        const task = await this.client.cancelTask(turn.taskId, undefined, AbortSignal.timeout(LONGEST_CANCEL));
+        if (!this.streams.has(turn)) turn.apply({ type: "task", task });
+        break;
+      } catch (error) {
+        if (refusal(error) === "refused" || refusal(error) === "unauthenticated") {
+          // It has ended meanwhile: the stream tells what became of it.
+          if (!this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+          break;
+        }
+        turn.stopping();
+        this.draw();
+        await new Promise((done) => setTimeout(done, Math.min(LONGEST_PAUSE, 250 * 2 ** tries)));
+      }
     }
+    this.cancels.delete(turn);
     this.draw();
   }
 

@@ -38,13 +38,16 @@ export class Library {
   private next = "";
   private nextTitles = "";
   private stored: StoredConversations | undefined;
-  private shown: LibraryShown = { entries: [], more: false, stage: "loading", deletes: false };
+  private shown: LibraryShown;
   private readonly listeners = new Set<() => void>();
 
   constructor(
     private readonly credentials: Credentials,
     private readonly names: Names,
-  ) {}
+    stage: LibraryShown["stage"],
+  ) {
+    this.shown = { entries: [], more: false, stage, deletes: false };
+  }
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);

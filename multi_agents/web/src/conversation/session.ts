@@ -29,14 +29,15 @@ export class Session {
   private readonly known = new Map<string, Conversation>();
   private readonly listeners = new Set<() => void>();
 
-  /** With why a login failed that has just ended; empty where none did. */
+  /** With why a login failed that has just ended, empty where none did, and whether the agent wants a login before it answers. */
   constructor(
     readonly credentials: Credentials,
     readonly loginProblem: string,
+    locked: boolean,
   ) {
     this.client = connect(credentials);
     this.memories = new Memories(this.client);
-    this.library = new Library(credentials, new Names());
+    this.library = new Library(credentials, new Names(), locked ? "unauthenticated" : "loading");
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
     this.tabs.onChange((changed) => this.changedElsewhere(changed));

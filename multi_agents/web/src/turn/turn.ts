@@ -17,6 +17,8 @@ export class Turn {
   taskId = "";
   state: A2ATaskState = "submitted";
   doing = "";
+  /** Whether the user wants it stopped, and the agent does not know it yet. */
+  stops = false;
   history: A2AMessage[];
   plan: PlanStep[] = [];
   usage: [agent: string, tokens: Tokens][] = [];
@@ -139,9 +141,9 @@ export class Turn {
     return true;
   }
 
-  /** The user wants it stopped, and the agent has not said yet which task it is. */
+  /** The user wants it stopped, and the agent does not know it yet. */
   stopping(): void {
-    this.doing = "It is stopped as soon as the agent answers";
+    this.stops = true;
     this.version++;
   }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type ReactElement } from "react";
 import { LARGEST_FILE, refusalOf } from "../conversation/files";
 import { visible } from "../turn/visible";
 import { Icon } from "./Icon";
-import { escapes } from "./keys";
+import { escapes, repeats } from "./keys";
 
 const TOGETHER = "These files are too large together: a message takes up to 2.9 MB. Remove one.";
 
@@ -49,7 +49,7 @@ export function Composer({ modes, running, placeholder, onStop }: { modes: reado
             {running ? "Esc stops" : "Enter sends, Shift+Enter begins a line"}
           </span>
           {running ? (
-            <button type="button" className="round stop" onClick={onStop} aria-label="Stop" title="Stop">
+            <button type="button" className="round stop" onClick={(event) => !repeats(event) && onStop()} aria-label="Stop" title="Stop">
               <Icon name="stop" />
             </button>
           ) : (

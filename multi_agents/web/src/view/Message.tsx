@@ -13,6 +13,8 @@ import { Status } from "./Status";
 import { useDesk } from "./desk";
 import { Work } from "./Work";
 
+const STOPS = "It is stopped as soon as the agent answers";
+
 function useItem(): Item {
   return useAuiState((state) => state.message.metadata.custom["item"] as Item);
 }
@@ -59,7 +61,7 @@ function Answer({ item }: { item: Item }): ReactElement {
       <div aria-live="polite" aria-busy={item.running}>
         {text && <Markdown text={text} />}
       </div>
-      {item.running && !text && <p className="thinking">{name(turn.doing, 300) || "Working"}</p>}
+      {item.running && (!text || turn.stops) && <p className="thinking">{turn.stops ? STOPS : name(turn.doing, 300) || "Working"}</p>}
       <Sources sources={sources} />
       <Files files={item.files} />
       <Outcome item={item} />

@@ -5,7 +5,7 @@ import { draft, filled, keepDraft } from "../turn/drafts";
 import type { Field, FieldKind, Form, Question } from "../turn/question";
 import { name, visible } from "../turn/visible";
 import { Icon } from "./Icon";
-import { escapes, useQuiet } from "./keys";
+import { escapes, repeats, useLateEnter, useQuiet } from "./keys";
 import { Markdown } from "./Markdown";
 
 interface Asking {
@@ -27,6 +27,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
   const begun = useAuiState((state) => state.composer.text);
   const [words, show] = useState(begun);
   const [writing, setWriting] = useState(begun !== "");
+  const isLate = useLateEnter(begun !== "");
   const setWords = (written: string): void => {
     show(written);
     aui.composer.setText(written);
@@ -36,7 +37,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
     onAnswer([{ text: said }]);
   };
   return (
-    <section className="question-form" aria-label="The agent asks">
+    <section className="question-form" aria-label="The agent asks" onKeyDownCapture={(event) => isLate(event) && event.preventDefault()}>
       <p className="asks">
         <Icon name="warn" />
         <span>
@@ -96,7 +97,7 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
   const decide = (approve: boolean): void => onAnswer([{ data: { approve, ...form.fixed }, mediaType: "application/json" }]);
   const onKey = (event: KeyboardEvent): void => {
     if (event.target !== box.current) return;
-    const meant = quiet() && !event.repeat;
+    const meant = quiet(event) && !event.repeat;
     if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       onWrite(event.key);
@@ -110,7 +111,7 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
     <div ref={box} className="approval" tabIndex={-1} role="group" aria-label={name(form.title, 200) || "Approval"} onKeyDown={onKey}>
       {form.title && <p className="title">{name(form.title, 300)}</p>}
       <Buttons onNo={() => decide(false)} no="No, do nothing">
-        <button type="button" className="strong" onClick={() => decide(true)}>
+        <button type="button" className="strong" onClick={(event) => !repeats(event) && decide(true)}>
           {yes && yes !== "approve" ? name(yes, 60) : "Approve"} {!writing && <kbd>Enter</kbd>}
         </button>
       </Buttons>
@@ -122,7 +123,7 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
 function useEscape(onCancel: () => void): (event: KeyboardEvent<HTMLFormElement>) => void {
   const quiet = useQuiet();
   return (event) => {
-    const meant = quiet();
+    const meant = quiet(event);
     if (!escapes(event)) return;
     const at = event.target;
     const filled = (at instanceof HTMLInputElement && at.type !== "checkbox") || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement ? at.value : "";
@@ -255,7 +256,7 @@ function Words({ words, onWords, onSay, onCancel }: Writing & { onCancel: () => 
       className="fields"
       onSubmit={(event) => {
         event.preventDefault();
-        if (words.trim()) onSay(words);
+        if (words.trim()) onSay(words.trim());
       }}
       onKeyDown={cancels}
     >
@@ -283,7 +284,7 @@ function OtherWords({ words, writing, onWords, onSay }: Writing & { writing: boo
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (words.trim()) onSay(words);
+          if (words.trim()) onSay(words.trim());
         }}
       >
         <Reply label="Say something else" words={words} focused={writing} onWords={onWords} />

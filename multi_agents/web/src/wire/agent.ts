@@ -19,8 +19,10 @@ export function connect(credentials: Credentials): A2AClient {
 export type Refusal = "unauthenticated" | "portal" | "busy" | "refused" | "unreachable";
 
 const REDIRECTED = 0;
-/** How the client library begins the message of an error whose answer is none of an agent's. */
-const NOT_OF_AN_AGENT = "A2A request failed";
+/** The names of google.rpc.Code. An error of an agent has one as its status; in another answer that is the HTTP status in words. */
+const OF_AN_AGENT: ReadonlySet<string> = new Set(
+  "CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED UNAUTHENTICATED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS".split(" "),
+);
 
 /** Why a request was not answered. It is worth another try by itself unless the agent said no or does not know who asks. */
 export function refusal(error: unknown): Refusal {
@@ -37,14 +39,14 @@ export function refusedWith(answer: Response, told: Json | undefined): A2AError 
   return new A2AError({
     code: answer.status,
     status: text(error?.["status"], answer.statusText),
-    message: text(error?.["message"], `${NOT_OF_AN_AGENT}: ${answer.status}`),
+    message: text(error?.["message"]),
   });
 }
 
 export function sentence(error: unknown): string {
   if (!(error instanceof A2AError)) return "The agent cannot be reached.";
   if (error.code === REDIRECTED) return "Your login in front of the agent has ended.";
-  if (!error.message.startsWith(NOT_OF_AN_AGENT)) return error.message;
+  if (OF_AN_AGENT.has(error.status)) return error.message;
   const told = [error.code, error.status].filter(Boolean).join(" ");
   return `This was refused between the page and the agent, for example by a proxy: ${told}.`;
 }

@@ -1,4 +1,4 @@
-import { agentUrl, NO_REDIRECT, refusedWith } from "./agent";
+import { agentUrl, NO_REDIRECT, refusal, refusedWith } from "./agent";
 import { object } from "./json";
 import { keepFor } from "./tab";
 
@@ -7,6 +7,9 @@ export class Credentials {
   private authorization = "";
   /** Whom the agent takes the page for: a digest, empty where it does not know its callers, undefined before it was asked. */
   private person: string | undefined;
+  /** How often the agent was asked, and which of these questions was the last one with an answer. */
+  private asked = 0;
+  private answered = 0;
   /** Told when a token took the place of one that ends. */
   onRenewed: () => void = () => undefined;
   /** Told when somebody else than before is at the page, to whom nothing that it knows belongs. */
@@ -46,8 +49,24 @@ export class Credentials {
    */
   async identify(): Promise<void> {
     const { authorization } = this;
+    const question = ++this.asked;
     const person = await askWho(authorization);
-    if (authorization === this.authorization) this.become(person);
+    if (authorization !== this.authorization || question < this.answered) return; // an older answer may come after a newer one
+    this.answered = question;
+    this.become(person);
+  }
+
+  /** Ask until the agent says it. Ends without where it wants a login first, and tells of each question why it was not answered. */
+  async identifyAtLast(tell: (error: unknown) => void = () => undefined): Promise<void> {
+    for (let tries = 0; !this.identified; tries++) {
+      try {
+        await this.identify();
+      } catch (error) {
+        if (refusal(error) === "unauthenticated") return;
+        tell(error);
+        await new Promise((done) => setTimeout(done, Math.min(LONGEST, 250 * 2 ** tries)));
+      }
+    }
   }
 
   private become(person: string): void {
@@ -59,6 +78,7 @@ export class Credentials {
   }
 }
 
+/** Milliseconds: the longest wait for an answer, and between two questions. */
 const LONGEST = 10_000;
 
 async function askWho(authorization: string): Promise<string> {

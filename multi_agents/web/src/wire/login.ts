@@ -2,6 +2,7 @@ import { agentUrl } from "./agent";
 import type { Credentials } from "./credentials";
 import { number, object, text } from "./json";
 import { randomId } from "./proof";
+import { nobodys, putBack } from "./tab";
 
 /** Where people log in: what the agent's operator has set. */
 export interface Provider {
@@ -18,6 +19,8 @@ interface Begun {
   tokenEndpoint: string;
   /** What stood behind `#` in the address. */
   place: string;
+  /** What was written before the agent asked for a login. */
+  written: [name: string, value: string][];
 }
 
 const KEY = "login";
@@ -49,7 +52,7 @@ export async function beginLogin(provider: Provider): Promise<string> {
   try {
     const found = await endpoints(provider.issuer);
     const verifier = randomId() + randomId();
-    const begun: Begun = { state: randomId(), verifier, issuer: provider.issuer, clientId: provider.clientId, tokenEndpoint: found.token, place: location.hash };
+    const begun: Begun = { state: randomId(), verifier, issuer: provider.issuer, clientId: provider.clientId, tokenEndpoint: found.token, place: location.hash, written: nobodys() };
     const address = new URL(found.authorization);
     const asked = { response_type: "code", client_id: provider.clientId, redirect_uri: here(), scope: provider.scope, state: begun.state, code_challenge: await challenge(verifier), code_challenge_method: "S256" };
     for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, value);
@@ -70,6 +73,7 @@ export async function finishLogin(credentials: Credentials): Promise<string> {
   try {
     const issuer = answer.get("iss");
     if (!begun || answer.get("state") !== begun.state || (issuer && issuer !== begun.issuer)) throw new LoginFailed("This login was not begun in this tab. Log in again.");
+    putBack(begun.written);
     if (answer.has("error")) throw new LoginFailed(answer.get("error") === "access_denied" ? "The provider says that the login was refused." : "The provider does not take this page, or what it asks for.");
     await take(credentials, begun, { grant_type: "authorization_code", code: answer.get("code") ?? "", redirect_uri: here(), code_verifier: begun.verifier });
     return "";

@@ -35,6 +35,16 @@ export function keepsAnything(): boolean {
   return unclaimed.size > 0 || tab.names().length > 0;
 }
 
+/** What is kept and nobody's yet, to put it back where the page is left for a login. */
+export function nobodys(): [name: string, value: string][] {
+  return [...unclaimed];
+}
+
+/** Put back what was nobody's when the page was left for a login: it becomes theirs who logged in. */
+export function putBack(texts: readonly [name: string, value: string][]): void {
+  for (const [name, value] of texts) keep(name, value);
+}
+
 /** Forget everything that this tab keeps, of everybody. */
 export function forgetAll(): void {
   unclaimed.clear();
