@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any
 
 import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
-from typer.models import CommandFunctionType
+from typer.models import CommandFunctionType, CommandInfo
 
 
 class Panel(StrEnum):
@@ -47,6 +49,23 @@ class Commands(typer.Typer):
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Add a command."""
         return super().command(name, cls=CommandScreen, **settings)
+
+    def reduced_to(self, words: Sequence[str]) -> Commands:
+        """Only what the first of some words names, or everything where it names nothing here.
+
+        The library would take the options of every command apart before it runs one, a sixth of the time of a short command.
+        """
+        commands = [each for each in self.registered_commands if _name_of(each) in words[:1]]
+        groups = [each for each in self.registered_groups if each.name in words[:1]]
+        if not commands and not groups:
+            return self
+        reduced = copy.copy(self)
+        reduced.registered_commands, reduced.registered_groups = commands, groups
+        return reduced
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or typer.main.get_command_name(getattr(command.callback, "__name__", ""))
 
 
 def ending(*, codes: str = "", example: str = "") -> str:

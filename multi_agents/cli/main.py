@@ -350,7 +350,8 @@ def main() -> None:
     use_what_there_is()
     sys.excepthook = tell_crash
     try:
-        typer.main.get_command(app)()  # not app(): that puts a hook of its own in place
+        # Not app(): that puts a hook of its own in place.
+        typer.main.get_command(app.reduced_to(sys.argv[1:]))()
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
     except OSError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.cli.command import CLI, ROOT, Finished, finish, run, start_program
+from tests.e2e.cli.command import CLI, ROOT, Finished, finish, run, start_leading, start_program
 from tests.e2e.cli.fake_package import write_agent, write_list
 from tests.ports import free_ports
 from utils.cancellation import end_tasks
@@ -77,7 +77,9 @@ class Scene:
         return self.folder / "run.json"
 
     async def start(self) -> asyncio.subprocess.Process:
-        return await start_program(self.program, *self.arguments, home=self.folder, **self.environ)
+        # What a forked fork server forks is not seen by `processes_of`; spawned ones are new interpreters in either case.
+        begin = start_leading if self.method == "spawn" else start_program
+        return await begin(self.program, *self.arguments, home=self.folder, **self.environ)
 
     async def run(self) -> Finished:
         return await finish(await self.start())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.preloaded import process as preloaded
+from tests.preloaded.process import ROOT
+
 IDLE = 1_100
 PROGRAM = f"""
 import asyncio, resource
@@ -35,8 +36,7 @@ asyncio.run(main())
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit.")
 def test_the_health_check_is_answered_beside_more_idle_connections_than_are_taken() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
-    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = preloaded.run(["-c", PROGRAM], cwd=ROOT, env=env, timeout=100)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if line.isdigit()] == ["200", "503", "200"]

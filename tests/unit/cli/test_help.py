@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -34,6 +35,23 @@ def test_a_flag_does_not_look_as_if_it_took_a_value(words):
 @pytest.mark.parametrize("words", list(paths()), ids=" ".join)
 def test_the_list_of_all_exit_codes_stands_in_the_top_help_alone(words):
     assert ("143 ended by SIGTERM" in shown(*words)) is (not words)
+
+
+def told(command) -> dict[str, Any]:
+    """What a command takes and says of itself, with all below it."""
+    below = {name: told(each) for name, each in getattr(command, "commands", {}).items()}
+    return {"options": [each.opts for each in command.params], "help": command.help, "below": below}
+
+
+def test_a_command_that_is_named_is_built_alone_and_is_what_it_is_among_all():
+    whole = get_command(app)
+    for name, command in told(whole)["below"].items():
+        assert told(get_command(app.reduced_to([name, "--help"]))) == told(whole) | {"below": {name: command}}
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["--version", "chat"], ["chatt"], ["ask", "chat"]])
+def test_where_the_first_word_names_no_command_all_of_them_are_there(words):
+    assert told(get_command(app.reduced_to(words))) == told(get_command(app))
 
 
 @pytest.mark.parametrize(

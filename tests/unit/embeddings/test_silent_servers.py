@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager, suppress
 
 import pytest
 
+from tests.preloaded import process as preloaded
+from tests.preloaded.process import ROOT
 from utils.embeddings import create_embedder
 from utils.embeddings.remote import LARGEST_ANSWER
 from utils.errors import InvalidRequest, ModelSlow, ModelUnavailable
@@ -174,15 +174,9 @@ def test_a_process_ends_while_a_server_still_says_nothing(provider):
         "asyncio.run(main())\n"
     )
     with serving(silent) as (_, url):
-        ended = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, **provider(url, EMBEDDINGS_TIMEOUT_SECONDS="3600")},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-    assert (ended.stdout.strip(), ended.stderr) == ("given up", "")
+        env = {**os.environ, "PYTHONPATH": str(ROOT), **provider(url, EMBEDDINGS_TIMEOUT_SECONDS="3600")}
+        ended = preloaded.run(["-c", code], cwd=ROOT, env=env, timeout=60)
+    assert (ended.returncode, ended.stdout.strip(), ended.stderr) == (0, "given up", "")
 
 
 @pytest.mark.parametrize("provider", [compatible, azure, bedrock])

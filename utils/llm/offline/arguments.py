@@ -281,7 +281,7 @@ def _flag(parameter: Parameter, text: str) -> bool | None:
 
 
 def _identifier(parameter: Parameter, text: str) -> int | None:
-    found = entities.numbers(text)
+    found = list(entities.numbers(text))
     word = parameter.name.removesuffix("_id").removesuffix("_number").replace("_", " ")
     named = [number for number in found if number.noun and number.noun.rstrip("s").endswith(word)]
     if parameter.name == "run_id":

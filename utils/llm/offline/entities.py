@@ -6,10 +6,11 @@ Each reader takes a sentence and gives what it finds or nothing; it never guesse
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from utils.llm.offline.grammar import FORMS, NUMBERS, READERS, WORDS
-from utils.llm.offline.words import spelled_out
+from utils.llm.offline.words import KEPT, spelled_out
 
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
@@ -31,6 +32,7 @@ class Number(NamedTuple):
     counted: bool = False
 
 
+@lru_cache(maxsize=KEPT)
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
     named = repositories(text) or [(match[1], match[2]) for match in _slashed(text)]
@@ -75,6 +77,7 @@ def repository_text(text: str) -> str | None:
     return whole if whole and whole in text else None
 
 
+@lru_cache(maxsize=KEPT)
 def path(text: str) -> str | None:
     """The first file or folder that a sentence names."""
     named = repository(text)
@@ -106,10 +109,11 @@ def without_quotes(text: str) -> str:
     return QUOTED.sub(" ", text)
 
 
-def numbers(text: str) -> list[Number]:
+@lru_cache(maxsize=KEPT)
+def numbers(text: str) -> tuple[Number, ...]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
-    return [
+    return tuple(
         Number(
             int(match[2]),
             noun,
@@ -118,7 +122,7 @@ def numbers(text: str) -> list[Number]:
         )
         for match in FORMS["number"].finditer(rest)
         for noun in [(match[1] or "").lower()]
-    ]
+    )
 
 
 def limit(text: str) -> int | None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from utils.llm.offline import entities
 from utils.llm.offline.grammar import FORMS, LEXICON, part, whole
-from utils.llm.offline.words import spelled_out
+from utils.llm.offline.words import KEPT, spelled_out
 
 _TABLE = tuple(
     (re.compile(whole([row["form"]])), row["written"], FORMS[row.get("where", "anything")])
@@ -15,6 +15,7 @@ _TABLE = tuple(
 )
 
 
+@lru_cache(maxsize=KEPT)
 def links_in_words(text: str) -> str:
     """`text` with each of them replaced: ".../octocat/hello-world/pull/7" by "pull request 7 of octocat/hello-world"."""
     for form, written, where in _TABLE:

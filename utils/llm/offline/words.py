@@ -16,8 +16,11 @@ _SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, revers
 _TRADE = tuple(LEXICON["words"]["trade"].split())
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
+KEPT = 128
+"""Texts whose reading is kept: each tool that a clause is compared with reads it again."""
 
 
+@lru_cache(maxsize=KEPT)
 def spelled_out(text: str) -> str:
     """Names of the trade in their usual words, by which tools are found: "PRs" becomes "pull requests", and so does "pull reqests"."""
     text = _SHORT.sub(lambda match: _SHORT_FORMS[match[1].lower()], text)
