@@ -12,7 +12,7 @@ from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
-from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, words
 
 
@@ -76,8 +76,27 @@ def _says_more(step: Step, last: Step) -> bool:
     fragment = FORMS["fragment_question"].match(step.reading) is not None
     if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
         return fragment
+    if last.tool.compares and step.arguments.items() <= last.arguments.items():
+        return True  # a comparison shows the commits and who wrote them
     more = last.tool.about_repositories and (fragment or asks_for_more(step.reading))
     return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
+
+
+def of_each(steps: Sequence[Step], request: str) -> list[Step]:
+    """The steps with the number of rows that is asked for of each list: "issues and releases, the first five of each"."""
+    most = entities.limit(request) if FORMS["of_each"].search(request) else None
+    names = [
+        (step, next((p.name for p in step.tool.parameters if p.name in NAMES["limit"]), ""))
+        if step.tool
+        else (step, "")
+        for step in steps
+    ]
+    return [
+        replace(step, arguments={name: most, **step.arguments})
+        if most and name and step.tool and not step.tool.is_library
+        else step
+        for step, name in names
+    ]
 
 
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:

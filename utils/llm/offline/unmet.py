@@ -1,7 +1,7 @@
 """Conditions of a request that a call does not carry, so that the answer can name them.
 
-Only what can be a condition is named: a time, an order, a subject, a person, a label, what a list is asked to be with or without,
-and a word that is put before what is listed ("the frobnicated issues").
+Named are conditions (a time, an order, a subject, a person, a label, what a list is asked to be with or without) and every other word
+that no argument and no name of what is shown accounts for. The answer takes those back that it shows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from utils.llm.offline.words import content_stems, foreign_words, is_foreign, sp
 from utils.messages.answer_form import without_form
 
 _PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
-_LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
+_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|(?<![\w.])v?\d[\w.-]*|\S+\.{3}\S+")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
@@ -44,36 +44,43 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
     own = _of_a_list(text, tool, arguments, known) if is_list else []
-    found = [*own, *_unread(text, step, tool)]
+    found = [*own, *_unclaimed(text, step, tool)]
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
     )
 
 
-def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
-    """Groups of words, after a joint, of which a call, its tool and the tool for the row that it finds have not one:
-    "the releases and sponsors of a/b".
+def _unclaimed(text: str, step: Step, tool: ToolSpec) -> list[str]:
+    """Words that no argument and no name of what is shown accounts for, from the first to the last of a group each.
+
+    Groups stand between joints: "the releases and sponsors of a/b". What people tell of themselves asks for nothing.
     """
-    values = _values(step.arguments)
-    named = {stem(word) for each in repository_of(step.arguments) or () for word in words(each)}
-    understood = _known_words([tool, step.then] if step.then else [tool]) | values | _COLUMNS
+    subjects = [each.noun for each in (tool, step.then) if each]
+    usual = ["default branch"] if tool.accepts(*NAMES["branch"]) else []
+    named = " ".join([*subjects, *usual, *step.arguments, *(repository_of(step.arguments) or ())]).replace(
+        "_", " "
+    )
+    own = (
+        _values(step.arguments) | {stem(word) for word in words(named)} | set(content_stems(named))
+    ) - _PLAIN
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
-    beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
+    beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & own]
     beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
-    for condition in ("time", "order", "topic", "with", "by"):
-        text = FORMS[condition].sub(lambda match: ";".ljust(len(match[0])), text)
-    hidden = entities.quotes_hidden(text)
-    groups = [text[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(text))]
-    stems = {group: set(content_stems(_NAMED.sub(" ", group))) for group in groups}
-    heard = any(own & (understood - _PLAIN) for own in stems.values()) or values - _PLAIN - named
-    return beyond + [
-        _LEADING_NAME.sub("", group)
-        for group in (groups if not heard or len(content_stems(groups[0])) > 1 else groups[1:])
-        if not FORMS["said_of_somebody"].match(group)
-        and stems[group] - _PLAIN
-        and not stems[group] & (understood if heard else understood - _PLAIN)
-        and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
-    ]
+    for form in ("time", "order", "topic", "with", "by", "denied_state", "denied"):
+        text = FORMS[form].sub(lambda match: ";".ljust(len(match[0])), text)
+    hidden = _NAMED.sub(lambda match: ";".ljust(len(match[0])), entities.quotes_hidden(text))
+    for part in (hidden[slice(*span)] for span in cuts(hidden, FORMS["pause_of_speech"], 0, len(hidden))):
+        if FORMS["told"].search(part) and not set(content_stems(part)) & own:
+            continue
+        for group in (part[slice(*span)].strip() for span in cuts(part, FORMS["group"], 0, len(part))):
+            stems = [
+                (each.span(), set(content_stems(entities.in_digits(each[0]))))
+                for each in _WORD.finditer(group)
+            ]
+            left = [span for span, meant in stems if meant - own - _PLAIN - _COLUMNS]
+            heard = any(meant & own for _, meant in stems)
+            beyond += [group[left[0][0] : left[-1][1]] if heard else group] if left else []
+    return beyond
 
 
 def _of_a_list(
@@ -83,10 +90,7 @@ def _of_a_list(
     text = without_opening(text)
     given = " ".join(str(value) for value in arguments.values())
     named = (entities.path(text), entities.commit(text))
-    found = _conditions(text, arguments, tool, known) + [each for each in named if each and each not in given]
-    for part in found:
-        text = text.replace(part, " ")
-    return [*found, *_before_the_noun(text, tool, arguments, known)]
+    return _conditions(text, arguments, tool, known) + [each for each in named if each and each not in given]
 
 
 def _found(form: str, text: str) -> list[str]:
@@ -149,23 +153,6 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     chosen = {str(arguments.get(p.name, p.default)) for p in stated} - {"None"}
     kept = {word for value in chosen for word in means(value)}
     return bool(chosen - {"all"}) and not kept & {word.lower() for word in _found("state_words", part)}
-
-
-def _before_the_noun(
-    text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
-) -> list[str]:
-    """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
-    understood = _values(arguments) | _known_words(known)
-    noun = re.escape(tool.noun.rstrip("s"))
-    before = rf"(?<!\bwho )(?<!\bto )(?<!\byou )(?<!\bthey )\b([A-Za-z-]{{3,}})\s+{noun}s?\b"
-    return [
-        word
-        for word in re.findall(before, spelled_out(text), re.IGNORECASE)
-        if word.lower() not in WORDS["stop"]
-        and not FORMS["state_words"].fullmatch(word)
-        and stem(word.lower()) not in understood
-        and not entities.limit(f"only {word}")
-    ]
 
 
 def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
