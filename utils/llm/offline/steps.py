@@ -84,18 +84,16 @@ def _says_more(step: Step, last: Step) -> bool:
 
 def of_each(steps: Sequence[Step], request: str) -> list[Step]:
     """The steps with the number of rows that is asked for of each list: "issues and releases, the first five of each"."""
-    most = entities.limit(request) if FORMS["of_each"].search(request) else None
-    names = [
-        (step, next((p.name for p in step.tool.parameters if p.name in NAMES["limit"]), ""))
-        if step.tool
-        else (step, "")
-        for step in steps
+    most = entities.limit(request)
+    if most is None or not FORMS["of_each"].search(request):
+        return list(steps)
+    lists = [
+        {p.name for p in each.tool.parameters if not each.tool.is_library} if each.tool else set()
+        for each in steps
     ]
     return [
-        replace(step, arguments={name: most, **step.arguments})
-        if most and name and step.tool and not step.tool.is_library
-        else step
-        for step, name in names
+        replace(each, arguments={**dict.fromkeys(NAMES["limit"] & names, most), **each.arguments})
+        for each, names in zip(steps, lists, strict=True)
     ]
 
 

@@ -1,6 +1,6 @@
 """Conditions of a request that a call does not carry, so that the answer can name them.
 
-Named are conditions (a time, an order, a subject, a person, a label, what a list is asked to be with or without) and every other word
+Named are conditions (a time, an order, a subject, what a list is asked to be with or without) and every other word
 that no argument and no name of what is shown accounts for. The answer takes those back that it shows.
 """
 
@@ -21,10 +21,11 @@ from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, foreign_words, is_foreign, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
-_PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
+_PLAIN = frozenset(map(stem, WORDS["plain"]))
+OF_ANY_ROWS = _PLAIN | set(content_stems(" ".join(WORDS["column"])))
+"""Stems of words that leave nothing out beside others that are accounted for."""
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|(?<![\w.])v?\d[\w.-]*|\S+\.{3}\S+")
-_PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
 def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
@@ -42,55 +43,52 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
         return tuple(word for word, usual in read.items() if usual not in understood)
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
-    is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
-    own = _of_a_list(text, tool, arguments, known) if is_list else []
-    found = [*own, *_unclaimed(text, step, tool)]
+    own = _own_words(step, tool)
+    text = _without_told(text, own)
+    found = _unclaimed(text, step, tool, own)
+    if tool.accepts("page", "limit", "per_page") and not tool.shows_one:
+        found = [*_conditions(without_opening(text), arguments, tool, known), *found]
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
     )
 
 
-def _unclaimed(text: str, step: Step, tool: ToolSpec) -> list[str]:
-    """Words that no argument and no name of what is shown accounts for, from the first to the last of a group each.
-
-    Groups stand between joints: "the releases and sponsors of a/b". What people tell of themselves asks for nothing.
-    """
+def _own_words(step: Step, tool: ToolSpec) -> set[str]:
+    """Stems of what a call's arguments say and of what it shows."""
     subjects = [each.noun for each in (tool, step.then) if each]
     usual = ["default branch"] if tool.accepts(*NAMES["branch"]) else []
-    named = " ".join([*subjects, *usual, *step.arguments, *(repository_of(step.arguments) or ())]).replace(
-        "_", " "
-    )
-    own = (
-        _values(step.arguments) | {stem(word) for word in words(named)} | set(content_stems(named))
-    ) - _PLAIN
+    said = " ".join([*subjects, *usual, *step.arguments, *(repository_of(step.arguments) or ())])
+    named = said.replace("_", " ")
+    return {*_values(step.arguments), *map(stem, words(named)), *content_stems(named)} - _PLAIN
+
+
+def _without_told(text: str, own: Collection[str]) -> str:
+    """A text without what people tell of themselves in it, which asks for nothing: "I want to hand them out on Monday"."""
+    hidden = entities.quotes_hidden(text)
+    for start, end in cuts(hidden, FORMS["pause_of_speech"], 0, len(hidden)):
+        part = hidden[start:end]
+        if FORMS["told"].search(part) and not set(content_stems(part)) & set(own):
+            text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _unclaimed(text: str, step: Step, tool: ToolSpec, own: set[str]) -> list[str]:
+    """Words that nothing accounts for, from the first to the last of a group between joints: "the releases and sponsors of a/b"."""
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & own]
     beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
-    for form in ("time", "order", "topic", "with", "by", "denied_state", "denied"):
+    for form in ("time", "order", "topic", "with", "denied_state", "denied"):
         text = FORMS[form].sub(lambda match: ";".ljust(len(match[0])), text)
     hidden = _NAMED.sub(lambda match: ";".ljust(len(match[0])), entities.quotes_hidden(text))
-    for part in (hidden[slice(*span)] for span in cuts(hidden, FORMS["pause_of_speech"], 0, len(hidden))):
-        if FORMS["told"].search(part) and not set(content_stems(part)) & own:
-            continue
-        for group in (part[slice(*span)].strip() for span in cuts(part, FORMS["group"], 0, len(part))):
-            stems = [
-                (each.span(), set(content_stems(entities.in_digits(each[0]))))
-                for each in _WORD.finditer(group)
-            ]
-            left = [span for span, meant in stems if meant - own - _PLAIN - _COLUMNS]
-            heard = any(meant & own for _, meant in stems)
-            beyond += [group[left[0][0] : left[-1][1]] if heard else group] if left else []
+    for group in (hidden[slice(*span)].strip() for span in cuts(hidden, FORMS["group"], 0, len(hidden))):
+        stems = {
+            each.span(): set(content_stems(entities.in_digits(each[0]))) for each in _WORD.finditer(group)
+        }
+        left = [at for at in stems if stems[at] - own - _PLAIN]
+        every = set().union(*stems.values())
+        if every - own - OF_ANY_ROWS:
+            beyond.append(group[left[0][0] : left[-1][1]] if every & own else group)
     return beyond
-
-
-def _of_a_list(
-    text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
-) -> list[str]:
-    """Conditions on what is listed, files and commits that no argument has, and the word before what is listed."""
-    text = without_opening(text)
-    given = " ".join(str(value) for value in arguments.values())
-    named = (entities.path(text), entities.commit(text))
-    return _conditions(text, arguments, tool, known) + [each for each in named if each and each not in given]
 
 
 def _found(form: str, text: str) -> list[str]:
@@ -107,13 +105,10 @@ def _conditions(
     found = _times(text, given)
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [] if NAMES["titled"] & given else [whole for whole, _ in topics(text, tool)]
-    persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
-    others = persons | WORDS["no_person"]
-    by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
-    found += [match[0] for match in by if (match[1] or match[2]).lower() not in others]
     found += [part for part in _found("denied_state", text) if not _keeps_out(part, tool, arguments)]
-    labels = [] if NAMES["label"] & given else entities.labels(text)
-    found += [f"label {label}" if f"label {label}" in text else label for label in labels]
+    values = " ".join(str(value) for value in arguments.values())
+    named = (entities.path(text), entities.commit(text))
+    found += [each for each in named if each and each not in values]
     own = tool.noun.removesuffix("s")
     nouns = {each.noun.removesuffix("s") for each in known} - {own, ""}
     answered = _values(arguments) | set(content_stems(tool.noun))

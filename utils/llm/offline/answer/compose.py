@@ -21,6 +21,7 @@ from utils.llm.offline.grammar import FORMS, LEXICON
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import NAMES
+from utils.llm.offline.unmet import OF_ANY_ROWS
 from utils.llm.offline.words import content_stems, is_foreign, words
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
@@ -41,7 +42,7 @@ EMPTY = "It returned nothing."
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer, without what the user has read already. Parts that could not be asked for are named at the end."""
     first, calls = _comparison(turn.request, calls)
-    first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
+    first += [phrases.SEARCHED_FOR.format(step.excerpt) for step in steps if step.excerpt]
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         first.insert(0, phrases.ENGLISH_ONLY)
     if turn.came_along and not any(phrases.CAME_ALONG in (call.result or "") for call in calls):
@@ -135,16 +136,13 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int 
                 listed = _few(listed.model_copy(update={"note": phrases.MORE_ALONE}), most=most)
             rows, kind, shown = listed.items, listed.kind, items_text(listed, _context(call, step))
         case Record() as record:
-            rows, kind, left_out, shown = (
-                [record.item],
-                record.kind,
-                step.unmet,
-                record_text(record, turn.request),
-            )
+            rows, kind, left_out = [record.item], record.kind, step.unmet
+            shown = record_text(record, turn.request)
         case ToolProblem() as problem:
             return problem.message
     stems = _stems_of(rows, kind)
-    left_out = [part for part in left_out if not (own := set(content_stems(part))) or own - stems]
+    said = {part: set(content_stems(part)) for part in left_out}
+    left_out = [part for part in said if not said[part] & stems or said[part] - stems - OF_ANY_ROWS]
     return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
 
 
