@@ -48,7 +48,7 @@ async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
     try:
         value = await _contents(github, args, args.path, args.ref)
     except UpstreamRefused:
-        named = await _with_ending(github, args)
+        named = await _real_name(github, args)
         if not named:
             raise
         args = args.model_copy(update={"path": named})
@@ -68,14 +68,16 @@ async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
     return _text_record(args, item, lines, source)
 
 
-async def _with_ending(github: GitHubClient, args: GetFile) -> str:
-    """The one file whose name, in any case and without its ending, is the path: README.md for readme; empty if there is none."""
-    if "." in args.path or "/" in args.path:
+async def _real_name(github: GitHubClient, args: GetFile) -> str:
+    """The one file whose name, in any case and with or without its ending, is the path: README.md for readme; empty where there is none."""
+    folder, _, wanted = args.path.lower().rpartition("/")
+    try:
+        rows = rows_of(await _contents(github, args, args.path[: len(folder)], args.ref))
+    except UpstreamRefused:
         return ""
-    rows = rows_of(await _contents(github, args, "", args.ref))
-    names = [str(row.get("name")) for row in rows if row.get("type") == "file"]
-    wanted = args.path.lower()
-    found = [name for name in names if wanted in (name.lower(), name.rpartition(".")[0].lower())]
+    paths = [str(row.get("path") or row.get("name")) for row in rows if row.get("type") == "file"]
+    names = {path: path.rpartition("/")[2].lower() for path in paths}
+    found = [path for path, name in names.items() if wanted in (name, name.rpartition(".")[0])]
     return found[0] if len(found) == 1 else ""
 
 

@@ -25,7 +25,7 @@ from utils.llm.offline.route import (
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
 from utils.llm.offline.statements import with_conditions, with_statements
-from utils.llm.offline.steps import Step, merged, sent
+from utils.llm.offline.steps import Step, merged, of_each, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
 from utils.llm.offline.words import content_stems, words
@@ -97,7 +97,7 @@ class Planner:
                 ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
             )
             steps += self._steps(clause, context)
-        steps = merged(steps, request)
+        steps = of_each(merged(steps, request), request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         searched = next((call for call in calls if call.tool in libraries), None)

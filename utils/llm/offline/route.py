@@ -121,13 +121,12 @@ def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: floa
         or (kinds.get(RequestKind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
         or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and bool(FORMS["rows"].search(clause)))
         or (kinds.get(RequestKind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
-        or (asks_from <= ASKS_BESIDE and _of_a_row(clause))
+        or (
+            asks_from <= ASKS_BESIDE
+            and bool(FORMS["of_a_row"].search(clause))
+            and not about_the_product(clause)
+        )
     )
-
-
-def _of_a_row(clause: str) -> bool:
-    """Whether a clause asks for what an issue, a pull request or a run has: "did somebody comment"."""
-    return bool(FORMS["of_a_row"].search(clause)) and not about_the_product(clause)
 
 
 def _of_an_added_agent(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route | None:

@@ -12,7 +12,7 @@ from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
-from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, words
 
 
@@ -76,8 +76,25 @@ def _says_more(step: Step, last: Step) -> bool:
     fragment = FORMS["fragment_question"].match(step.reading) is not None
     if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
         return fragment
+    if last.tool.compares and step.arguments.items() <= last.arguments.items():
+        return True  # a comparison shows the commits and who wrote them
     more = last.tool.about_repositories and (fragment or asks_for_more(step.reading))
     return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
+
+
+def of_each(steps: Sequence[Step], request: str) -> list[Step]:
+    """The steps with the number of rows that is asked for of each list: "issues and releases, the first five of each"."""
+    most = entities.limit(request)
+    if most is None or not FORMS["of_each"].search(request):
+        return list(steps)
+    lists = [
+        {p.name for p in each.tool.parameters if not each.tool.is_library} if each.tool else set()
+        for each in steps
+    ]
+    return [
+        replace(each, arguments={**dict.fromkeys(NAMES["limit"] & names, most), **each.arguments})
+        for each, names in zip(steps, lists, strict=True)
+    ]
 
 
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:

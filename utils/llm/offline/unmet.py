@@ -1,7 +1,7 @@
 """Conditions of a request that a call does not carry, so that the answer can name them.
 
-Only what can be a condition is named: a time, an order, a subject, a person, a label, what a list is asked to be with or without,
-and a word that is put before what is listed ("the frobnicated issues").
+Named are conditions (a time, an order, a subject, what a list is asked to be with or without) and every other word
+that no argument and no name of what is shown accounts for. The answer takes those back that it shows.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, foreign_words, is_foreign, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
-_PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
-_LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
+_PLAIN = frozenset(map(stem, WORDS["plain"]))
+OF_ANY_ROWS = _PLAIN | set(content_stems(" ".join(WORDS["column"])))
+"""Stems of words that leave nothing out beside others that are accounted for."""
+_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|(?<![\w.])v?\d[\w.-]*|\S+\.{3}\S+")
-_PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
 def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
@@ -42,51 +43,52 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
         return tuple(word for word, usual in read.items() if usual not in understood)
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
-    is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
-    own = _of_a_list(text, tool, arguments, known) if is_list else []
-    found = [*own, *_unread(text, step, tool)]
+    own = _own_words(step, tool)
+    text = _without_told(text, own)
+    found = _unclaimed(text, step, tool, own)
+    if tool.accepts("page", "limit", "per_page") and not tool.shows_one:
+        found = [*_conditions(without_opening(text), arguments, tool, known), *found]
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
     )
 
 
-def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
-    """Groups of words, after a joint, of which a call, its tool and the tool for the row that it finds have not one:
-    "the releases and sponsors of a/b".
-    """
-    values = _values(step.arguments)
-    named = {stem(word) for each in repository_of(step.arguments) or () for word in words(each)}
-    understood = _known_words([tool, step.then] if step.then else [tool]) | values | _COLUMNS
-    quotes = [match[0] for match in entities.QUOTED.finditer(text)]
-    beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
-    beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
-    for condition in ("time", "order", "topic", "with", "by"):
-        text = FORMS[condition].sub(lambda match: ";".ljust(len(match[0])), text)
+def _own_words(step: Step, tool: ToolSpec) -> set[str]:
+    """Stems of what a call's arguments say and of what it shows."""
+    subjects = [each.noun for each in (tool, step.then) if each]
+    usual = ["default branch"] if tool.accepts(*NAMES["branch"]) else []
+    said = " ".join([*subjects, *usual, *step.arguments, *(repository_of(step.arguments) or ())])
+    named = said.replace("_", " ")
+    return {*_values(step.arguments), *map(stem, words(named)), *content_stems(named)} - _PLAIN
+
+
+def _without_told(text: str, own: Collection[str]) -> str:
+    """A text without what people tell of themselves in it, which asks for nothing: "I want to hand them out on Monday"."""
     hidden = entities.quotes_hidden(text)
-    groups = [text[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(text))]
-    stems = {group: set(content_stems(_NAMED.sub(" ", group))) for group in groups}
-    heard = any(own & (understood - _PLAIN) for own in stems.values()) or values - _PLAIN - named
-    return beyond + [
-        _LEADING_NAME.sub("", group)
-        for group in (groups if not heard or len(content_stems(groups[0])) > 1 else groups[1:])
-        if not FORMS["said_of_somebody"].match(group)
-        and stems[group] - _PLAIN
-        and not stems[group] & (understood if heard else understood - _PLAIN)
-        and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
-    ]
+    for start, end in cuts(hidden, FORMS["pause_of_speech"], 0, len(hidden)):
+        part = hidden[start:end]
+        if FORMS["told"].search(part) and not set(content_stems(part)) & set(own):
+            text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
-def _of_a_list(
-    text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
-) -> list[str]:
-    """Conditions on what is listed, files and commits that no argument has, and the word before what is listed."""
-    text = without_opening(text)
-    given = " ".join(str(value) for value in arguments.values())
-    named = (entities.path(text), entities.commit(text))
-    found = _conditions(text, arguments, tool, known) + [each for each in named if each and each not in given]
-    for part in found:
-        text = text.replace(part, " ")
-    return [*found, *_before_the_noun(text, tool, arguments, known)]
+def _unclaimed(text: str, step: Step, tool: ToolSpec, own: set[str]) -> list[str]:
+    """Words that nothing accounts for, from the first to the last of a group between joints: "the releases and sponsors of a/b"."""
+    quotes = [match[0] for match in entities.QUOTED.finditer(text)]
+    beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & own]
+    beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
+    for form in ("time", "order", "topic", "with", "denied_state", "denied"):
+        text = FORMS[form].sub(lambda match: ";".ljust(len(match[0])), text)
+    hidden = _NAMED.sub(lambda match: ";".ljust(len(match[0])), entities.quotes_hidden(text))
+    for group in (hidden[slice(*span)].strip() for span in cuts(hidden, FORMS["group"], 0, len(hidden))):
+        stems = {
+            each.span(): set(content_stems(entities.in_digits(each[0]))) for each in _WORD.finditer(group)
+        }
+        left = [at for at in stems if stems[at] - own - _PLAIN]
+        every = set().union(*stems.values())
+        if every - own - OF_ANY_ROWS:
+            beyond.append(group[left[0][0] : left[-1][1]] if every & own else group)
+    return beyond
 
 
 def _found(form: str, text: str) -> list[str]:
@@ -103,13 +105,10 @@ def _conditions(
     found = _times(text, given)
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [] if NAMES["titled"] & given else [whole for whole, _ in topics(text, tool)]
-    persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
-    others = persons | WORDS["no_person"]
-    by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
-    found += [match[0] for match in by if (match[1] or match[2]).lower() not in others]
     found += [part for part in _found("denied_state", text) if not _keeps_out(part, tool, arguments)]
-    labels = [] if NAMES["label"] & given else entities.labels(text)
-    found += [f"label {label}" if f"label {label}" in text else label for label in labels]
+    values = " ".join(str(value) for value in arguments.values())
+    named = (entities.path(text), entities.commit(text))
+    found += [each for each in named if each and each not in values]
     own = tool.noun.removesuffix("s")
     nouns = {each.noun.removesuffix("s") for each in known} - {own, ""}
     answered = _values(arguments) | set(content_stems(tool.noun))
@@ -149,23 +148,6 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     chosen = {str(arguments.get(p.name, p.default)) for p in stated} - {"None"}
     kept = {word for value in chosen for word in means(value)}
     return bool(chosen - {"all"}) and not kept & {word.lower() for word in _found("state_words", part)}
-
-
-def _before_the_noun(
-    text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
-) -> list[str]:
-    """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
-    understood = _values(arguments) | _known_words(known)
-    noun = re.escape(tool.noun.rstrip("s"))
-    before = rf"(?<!\bwho )(?<!\bto )(?<!\byou )(?<!\bthey )\b([A-Za-z-]{{3,}})\s+{noun}s?\b"
-    return [
-        word
-        for word in re.findall(before, spelled_out(text), re.IGNORECASE)
-        if word.lower() not in WORDS["stop"]
-        and not FORMS["state_words"].fullmatch(word)
-        and stem(word.lower()) not in understood
-        and not entities.limit(f"only {word}")
-    ]
 
 
 def _known_words(tools: Sequence[ToolSpec]) -> set[str]:

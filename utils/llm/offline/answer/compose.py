@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
@@ -15,10 +17,11 @@ from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.clauses import Clause
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.entities import numbers
-from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.grammar import FORMS, LEXICON
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import NAMES
+from utils.llm.offline.unmet import OF_ANY_ROWS
 from utils.llm.offline.words import content_stems, is_foreign, words
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
@@ -39,7 +42,7 @@ EMPTY = "It returned nothing."
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer, without what the user has read already. Parts that could not be asked for are named at the end."""
     first, calls = _comparison(turn.request, calls)
-    first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
+    first += [phrases.SEARCHED_FOR.format(step.excerpt) for step in steps if step.excerpt]
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         first.insert(0, phrases.ENGLISH_ONLY)
     if turn.came_along and not any(phrases.CAME_ALONG in (call.result or "") for call in calls):
@@ -131,15 +134,28 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int 
                 listed = _few(listed, asked)
             elif most and len(listed.items) > most and not NAMES["limit"] & call.arguments.keys():
                 listed = _few(listed.model_copy(update={"note": phrases.MORE_ALONE}), most=most)
-            rows, shown = listed.items[:1], items_text(listed, _context(call, step))
+            rows, kind, shown = listed.items, listed.kind, items_text(listed, _context(call, step))
         case Record() as record:
-            rows, left_out, shown = [record.item], step.unmet, record_text(record, turn.request)
+            rows, kind, left_out = [record.item], record.kind, step.unmet
+            shown = record_text(record, turn.request)
         case ToolProblem() as problem:
-            rows, left_out, shown = [], step.unmet, problem.message
-    columns = {stem for row in rows for name in row for stem in content_stems(name.replace("_", " "))}
-    stems = {part: set(content_stems(part)) for part in left_out}
-    left_out = [part for part in left_out if not stems[part] or stems[part] - columns]
+            return problem.message
+    stems = _stems_of(rows, kind)
+    said = {part: set(content_stems(part)) for part in left_out}
+    left_out = [part for part in said if not said[part] & stems or said[part] - stems - OF_ANY_ROWS]
     return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
+
+
+def _stems_of(rows: Sequence[Mapping[str, Any]], kind: str) -> set[str]:
+    """Stems of the names of what rows have, and of what all of them say; a state answers every question for a state."""
+    names = [kind, *(name.replace("_", " ") for name in rows[0])] if rows else [kind]
+    said = (
+        set.intersection(*(set(content_stems(json.dumps(row, default=str))) for row in rows))
+        if rows
+        else set()
+    )
+    states = LEXICON["values"].values() if rows and NAMES["state"] & rows[0].keys() else ()
+    return said | set(content_stems(" ".join([*names, *(word for each in states for word in each)])))
 
 
 def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:

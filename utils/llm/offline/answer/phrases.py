@@ -20,6 +20,7 @@ NO_WORDS = "Write in words what you want to know: the offline model does not rea
 MORE_ALONE = "Ask for this list alone to see more of it."
 NOT_DONE = "Not done: “{}”. {}"
 """A part of the request that nothing was done for, and why."""
+SEARCHED_FOR = "The request is too long to be searched for as a whole. I searched for this part of it: “{}”"
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
@@ -89,14 +90,8 @@ def question(missing: Sequence[str]) -> str:
         return "Which repository do you mean? Please name it as owner/repository."
     if names <= {"query", "q", "question"}:
         return "What should I search for?"
-    return f"Please tell me {' and '.join(_named(name) for name in missing)}: which one do you mean?"
-
-
-def searched_for(excerpt: str) -> str:
-    """That only a part of the request was searched for."""
-    return (
-        f"The request is too long to be searched for as a whole. I searched for this part of it: “{excerpt}”"
-    )
+    named = (_NAMES.get(name, f"the {name.replace('_', ' ')}") for name in missing)
+    return f"Please tell me {' and '.join(named)}: which one do you mean?"
 
 
 def not_applied(parts: Sequence[str]) -> str:
@@ -127,7 +122,3 @@ def _examples(tools: Sequence[ToolSpec]) -> list[str]:
     """The first example of each tool, then the second ones, until there are enough."""
     ordered = [tool.examples[n] for n in range(TRIED) for tool in tools if len(tool.examples) > n]
     return list(dict.fromkeys(ordered))[:TRIED]
-
-
-def _named(name: str) -> str:
-    return _NAMES.get(name, f"the {name.replace('_', ' ')}")
