@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from utils.encryption.errors import StorageUnreadable
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
-from utils.persistence.stored_messages import SALT, StoredMessages, names
 from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.stored_messages import SALT, StoredMessages, names
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
