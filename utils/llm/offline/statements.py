@@ -16,12 +16,6 @@ from utils.llm.offline.words import content_stems, words
 from utils.messages.sentences import orders
 
 
-def conditional(text: str) -> bool:
-    """Whether a text is or begins with a condition."""
-    own = FORMS["own"].match(text)
-    return bool(FORMS["back"].match(text) or (own and entities.repository(links_in_words(own[1]))))
-
-
 def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
     """The clauses with conditions as such; one that names a repository is a part of its own before what depends on it."""
     found: list[Clause] = []
@@ -62,7 +56,9 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     found: list[Clause] = []
     before: Clause | None = None
     for clause in clauses:
-        alone = len(clauses) == 1 or conditional(clause.text)
+        own = FORMS["own"].match(clause.text)
+        depends = FORMS["back"].match(clause.text) or (own and entities.repository(links_in_words(own[1])))
+        alone = len(clauses) == 1 or bool(depends)
         empty = not alone and _is_empty(clause.text)
         states = not alone and (empty or _only_states(clause.text))
         background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)

@@ -172,8 +172,7 @@ def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
         some = found.model_copy(update={"items": rows, "total": found.total or len(found.items)})
         return some, [part for part in left_out if part.lower() not in named]
     versions = [word for word in named.values() if found.kind == "releases" and _VERSION.fullmatch(word)]
-    called = [match[1] for match in FORMS["called_so"].finditer(said)]
-    return found, list(dict.fromkeys([*left_out, *versions, *called]))
+    return found, list(dict.fromkeys([*left_out, *versions]))
 
 
 def _question(call: Call, step: Step, turn: Turn) -> str:

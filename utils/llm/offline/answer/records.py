@@ -26,10 +26,9 @@ def items_text(items: Items, context: str = "") -> str:
         context: What the list was limited to: "octocat/hello-world, open".
     """
     where = f" — {context}" if context else ""
-    if not items.items:
-        return joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
-    head = f"**{count(items)}**{where}"
-    return joined(head, table(items.items), items.note or "", _source(items.source))
+    rows = [f"**{count(items)}**{where}", table(items.items)]
+    shown = rows if items.items else [f"There are no {items.kind}{where}."]
+    return joined(*shown, items.note or "", f"Source: {items.source}" if items.source else "")
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -101,10 +100,6 @@ def _singular(kind: str) -> str:
     if kind.endswith("ies"):
         return f"{kind.removesuffix('ies')}y"
     return kind.removesuffix("es" if kind.endswith(("ches", "shes", "xes", "sses")) else "s")
-
-
-def _source(address: str | None) -> str:
-    return f"Source: {address}" if address else ""
 
 
 def joined(*parts: str) -> str:
