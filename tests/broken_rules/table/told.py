@@ -51,7 +51,7 @@ TOLD: tuple[Rule, ...] = (
                 "an agent says itself who asks",
                 "utils/a2a_common/graph/questions/interrupts.py::origin_of",
                 "agent if name in ('', agent) else f'{agent} > {name}'",
-                "said or agent",
+                "name or agent",
                 "tests/e2e/delegation/test_relay.py::"
                 "test_a_question_names_the_agent_by_our_name_whoever_it_says_it_is",
             ),
