@@ -43,6 +43,8 @@ def _answered(chat, request):
         ("open pull requests about retries in acme/rocket", "“about retries”"),
         ("pull requests of acme/rocket from the first week of November", "first week of November"),
         ("list the frobnicated issues of acme/rocket", "“frobnicated”"),
+        ("list the open issues of acme/rocket that were escalated", "“that were escalated”"),
+        ("the deploy workflow runs of acme/rocket", "“deploy”"),
     ],
 )
 def test_a_condition_that_was_not_applied_and_a_word_not_understood_are_named(chat, request_text, named):
