@@ -67,7 +67,7 @@ def test_a_documented_release_renders(checkers: Tools, tmp_path: Path, line: str
 
 
 def test_the_document_installs_and_upgrades():
-    assert len(INSTALLS) == 14
+    assert len(INSTALLS) == 15
     assert len(COMPOSE) >= 5
 
 

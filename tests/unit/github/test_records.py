@@ -138,6 +138,14 @@ async def test_a_folder_asked_for_as_a_file_is_listed(call):
     assert [row["path"] for row in result.items] == ["docs/guide.md"]
 
 
+@pytest.mark.parametrize(
+    ("path", "found"), [("readme", "README.md"), ("Readme.MD", "README.md"), ("docs/GUIDE", "docs/guide.md")]
+)
+async def test_a_file_is_found_whatever_the_case_of_its_name_and_without_its_ending(call, path, found):
+    result = await call("get_file", **REPO, path=path)
+    assert result.item["path"] == found
+
+
 async def test_a_folder_lists_folders_first(call):
     result = await call("list_directory", **REPO)
     assert [row["name"] for row in result.items][:3] == ["docs", "src", "README.md"]
