@@ -85,6 +85,7 @@ async def test_a_cleared_conversation_taught_nothing(tmp_path: Path) -> None:
             ann = await service.person("ann")
             first = await ask(ann, SAID)
             await idle()
+            assert f"I work in {SECRET}." in await texts(ann)
             await clear(ann, first.context_id)
             assert await asked(ann, action="list") == []
 
