@@ -25,7 +25,7 @@ from utils.a2a_common.engine.resilient_jobs import AGAIN_SECONDS, Fit, Resilient
 from utils.a2a_common.engine.turn_queue import QueuedTurn, QueuePlace, Requeued, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
-from utils.errors import Draining
+from utils.errors import Draining, Overloaded
 from utils.persistence.postgres.errors import meaning
 from utils.persistence.postgres.names import lock_number, queue_name, rest_lock
 from utils.persistence.postgres.pool import PostgresPool
@@ -40,6 +40,9 @@ GOES_ON = 1
 HEARTBEAT_SECONDS = 1.0
 POLL_SECONDS = 0.5
 """Seconds between two polls of a worker that gets no notification."""
+
+CROWDED_SECONDS = 5.0
+"""Seconds after which a request may come again that could not be accepted beside the others, of which each takes milliseconds."""
 
 _OUTAGE = (exceptions.ProcrastinateException, psycopg.Error, OSError)
 """Errors that end a worker when the database fails."""
@@ -172,10 +175,14 @@ class ProcrastinateQueue:
 
         Raises:
             StorageError: The database failed.
+            Overloaded: Other requests were accepted meanwhile for as long as one waits for a lock.
         """
         async with self._tables.transaction() as transaction:
             await transaction.lock(rest_lock(self._tables.schema, conversation), shared=True)
-            await transaction.lock(self._lock("line"))
+            try:
+                await transaction.lock(self._lock("line"))
+            except psycopg.errors.LockNotAvailable as error:
+                raise Overloaded(CROWDED_SECONDS) from error
             found = await transaction.counts(self.name, task_id, self.stalled_seconds)
             places = self._at_once * max(1, found.workers)
             load = Load(places, found.loads, conversation, self._fair)
