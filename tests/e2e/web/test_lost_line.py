@@ -186,3 +186,21 @@ def test_a_stop_that_did_not_reach_the_agent_is_brought_again(lost, served):
     expect(page.get_by_text("It is stopped as soon as the agent answers")).to_be_visible()
     page.unroute(CANCELED)
     expect(page.get_by_text("Stopped.")).to_be_visible()
+
+
+def test_a_stop_that_the_agent_refuses_after_all_is_not_announced_any_longer(lost, served):
+    tab, page = lost
+    served.close_gate()
+    tab.ask("slowly please")
+    expect(page.get_by_text("The first half")).to_be_visible()
+    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
+    page.keyboard.press("Escape")
+    announced = page.get_by_text("It is stopped as soon as the agent answers")
+    expect(announced).to_be_visible()
+    said = {"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "Other turns began."}}
+    page.unroute(CANCELED)
+    page.route(CANCELED, lambda route: route.fulfill(status=400, json=said))
+    expect(announced).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    served.open_gate()
+    expect(page.get_by_text("The first half and the second half.")).to_be_visible()
