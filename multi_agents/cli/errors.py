@@ -85,7 +85,6 @@ class AgentSilent(CliError):
 
     code = "agent_silent"
     exit_code = ExitCode.TASK_FAILED
-    retryable = True
 
 
 class Stopped(CliError):

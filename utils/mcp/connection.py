@@ -34,6 +34,8 @@ START_SECONDS = 30.0
 PING_SECONDS = 30.0
 LISTING_SECONDS = 1.0
 """Shortest time between two listings of a server's tools."""
+NOT_YET = "it has not answered yet"
+"""Why the agent does not have the tools of a server that is still being connected to."""
 _STOP_SECONDS = 5.0
 _ANSWER_SECONDS = 5.0
 _MOST_PAGES = 20
@@ -59,7 +61,7 @@ class Connection:
 
     Attributes:
         tools: The server's tools.
-        trouble: Why it is not connected, for an operator; empty while it is.
+        trouble: Why the agent does not have its tools, for an operator; empty while it does.
         refusing: Why it accepts no requests although it is connected, for an operator; empty while it does.
     """
 
@@ -75,7 +77,7 @@ class Connection:
         self.server = server
         self.tools: Sequence[types.Tool] = ()
         self._unknown: frozenset[str] = frozenset()
-        self.trouble = ""
+        self.trouble = NOT_YET
         self.refusing = ""
         self.tried = asyncio.Event()
         self._changed = changed
@@ -244,11 +246,12 @@ class Connection:
                 tools = await self._listed(session)
             gone = asyncio.Event()
             self._session, self._gone, self._failures = session, gone, 0
-            self.trouble = self.refusing = ""
+            self.refusing = ""
             self._connected.set()
             log.info("mcp.connected", server=self.server.name, tools=len(tools))
             try:
                 await self._offer(tools)
+                self.trouble = ""  # the agent has its tools
                 await self._watch(session)
             finally:
                 self._session = None

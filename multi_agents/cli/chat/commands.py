@@ -126,7 +126,8 @@ async def go_on(chat: Chat, one: conversations.Conversation | None) -> None:
         return
     chat.begin(one.context_id)
     chat.waiting_task, chat.turns = one.waiting_task, one.requests
-    await conversations.show_last_turns(chat.peer, one.context_id)
+    asked = await conversations.show_last_turns(chat.peer, one.context_id)
+    chat.read_question = asked.get(one.waiting_task, "")
     if not chat.quiet:
         say(f"Going on with conversation {conversations.short_id(one.context_id)}.")
 

@@ -180,8 +180,13 @@ def show(conversations: Sequence[Conversation], here: str, peer: Peer) -> None:
     say("/resume NUMBER goes on with one.")
 
 
-async def show_last_turns(peer: Peer, context_id: str) -> None:
-    """The last turns of a conversation: each request with the end of its answer."""
+async def show_last_turns(peer: Peer, context_id: str) -> dict[str, str]:
+    """Show the last turns of a conversation: each request with the end of its answer.
+
+    Returns:
+        The id of the question that each task which waits was shown with.
+    """
+    asked = {}
     with plain_errors(peer.url):
         tasks = await peer.connection.list_tasks(context_id, limit=LAST_TURNS, artifacts=True)
     last = list(takewhile(lambda task: not is_clear(task), tasks))
@@ -193,6 +198,9 @@ async def show_last_turns(peer: Peer, context_id: str) -> None:
         said = view.answer or view.failure or (view.question if view.waits else f"({view.state or ''})")
         for line in last_lines(said):
             say(f"  {one_line(line, err().width - 2)}")
+        if view.waits:
+            asked[task.id] = view.task.message_id
+    return asked
 
 
 def last_lines(text: str) -> list[str]:

@@ -146,7 +146,8 @@ async def drive(
             return TurnResult(view)
         sink.silent(0, view)
         if not pressed.first.is_set():
-            await asyncio.wait({turn})
+            await asyncio.gather(turn, return_exceptions=True)
+            await telling  # it may have failed, and then nobody knows how long the agent was silent
             raise AgentSilent(_given_up(peer, view))
         await _stop(peer, turn, pressed, state)
         if state.ended_before and not pressed.second.is_set():

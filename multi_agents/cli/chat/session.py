@@ -113,7 +113,7 @@ class Chat:
     def begin(self, context_id: str = "") -> None:
         """Leave this conversation for a new one, or for that with the id."""
         self.context_id = context_id or str(uuid4())
-        self.waiting_task, self.context, self.suggested, self.turns = "", None, (), 0
+        self.waiting_task, self.read_question, self.context, self.suggested, self.turns = "", "", None, (), 0
         self.answer, self.pages = "", Pages("")
 
     def show_more(self) -> None:

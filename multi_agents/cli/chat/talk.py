@@ -68,11 +68,11 @@ async def _go_on(chat: Chat, context_id: str) -> None:
 
 
 async def _converse(chat: Chat, lines: LineSource, watch: InterruptWatch) -> None:
-    turns = chat.turns
+    prompted = ("", 0)
     while True:
         watch.begin()
-        unread = bool(chat.waiting_task) and chat.turns != turns
-        turns = chat.turns
+        before, prompted = prompted, (chat.context_id, chat.turns)
+        unread = bool(chat.waiting_task) and prompted != before
         line = await lines.next_line(chat.prompt, watch, unread=unread)
         if line is None:
             return

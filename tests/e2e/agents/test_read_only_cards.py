@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -17,6 +18,7 @@ from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.payer import Payer, cut, page, paying
 from tests.e2e.delegation.teams import Middle, model, supervising
+from tests.e2e.mcp.faulty import WAITS, faulty
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.own.parts import GraphParts
 from utils.a2a_common.graph.questions.asked_by_tools import ask_user
@@ -97,6 +99,15 @@ async def test_the_card_of_an_agent_says_that_it_only_reads_if_each_of_its_tools
 ) -> None:
     async with running_agent(agent, environ={**PLAIN, **environ}, model=model([])) as url:
         assert await card_at(url) is reads
+
+
+async def test_an_agent_does_not_say_it_before_it_knows_the_tools_of_a_server_that_is_slow_to_answer() -> (
+    None
+):
+    async with faulty(WAITS, "initialize") as (_, server):
+        environ = {"MCP_SERVERS": json.dumps({"slow": server}), "MCP_START_SECONDS": "0.1"}
+        async with running_agent(Reader, environ=environ, model=model([])) as url:
+            assert not await card_at(url)
 
 
 async def test_a_tool_of_a_subclass_that_may_change_something_takes_the_word_back() -> None:

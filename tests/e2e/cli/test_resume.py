@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+from tests.e2e.agents.test_proven_answers import DELETED, Depot
 from tests.e2e.cli.command import run
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
-from tests.e2e.cli.terminal import terminal
+from tests.e2e.cli.terminal import fresh_terminal, terminal
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
 
 
 async def talking(turn: Turn) -> None:
@@ -79,3 +84,37 @@ async def test_a_terminal_shows_the_id_and_says_goodbye_with_the_way_back(tmp_pa
         )
         assert await screen.ends() == 0
     assert f", conversation {short}" in screen.text
+
+
+async def test_what_was_typed_before_the_question_of_a_resumed_conversation_is_shown_does_not_answer_it(
+    tmp_path,
+):
+    agent = ScriptedAgent(talking)
+    async with serve(agent) as url:
+        await run("chat", "--url", url, home=tmp_path, typed="deploy\n")
+        context = agent.seen[0][2]
+        async with fresh_terminal("chat", "--url", url, "--resume", context[:8], home=tmp_path) as screen:
+            screen.type("yes\r")
+            await screen.asks()
+            at = await screen.shows(
+                "What was typed before this question was shown is not taken as its answer."
+            )
+            assert [text for text, *_ in agent.seen] == ["deploy"]
+            screen.type("no\r")
+            await screen.shows("You said no.", since=at)
+            await screen.asks()
+            screen.type("/quit\r")
+            assert await screen.ends() == 0
+
+
+async def test_a_yes_in_a_resumed_conversation_does_not_name_the_question_of_the_one_before(tmp_path):
+    DELETED.clear()
+    asked = [calls(call("delete", f"c{thing}", what=thing)) for thing in ("alpha", "beta")]
+    model = ScriptedModel(script=[*asked, "It is gone."])
+    async with running_agent(Depot, model=model) as url:
+        first = await run("chat", "--url", url, "--ask", "Delete alpha", "--json", home=tmp_path)
+        context = json.loads(first.out.splitlines()[-1])["context_id"]
+        typed = f"Delete beta\n/resume {context}\nyes\n"
+        done = await run("chat", "--url", url, home=tmp_path, typed=typed)
+    assert done.out == "It is gone.\n", done.err
+    assert DELETED == ["alpha"]

@@ -11,6 +11,7 @@ import pytest
 
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.chat.interrupts import Interrupts
+from multi_agents.cli.errors import AgentSilent
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import connect
 from multi_agents.cli.view.render import live_view
@@ -50,6 +51,14 @@ class Screen(LineSink):
     def silent(self, seconds: float, view: TurnView) -> None:
         super().silent(seconds, view)
         self.told.set()
+
+
+class BrokenScreen(LineSink):
+    """It fails where it should tell how long the agent says nothing."""
+
+    def silent(self, seconds: float, view: TurnView) -> None:
+        if seconds:
+            raise RuntimeError("it cannot be shown")
 
 
 async def mute(_agent: Hostile) -> Body:
@@ -148,6 +157,20 @@ async def test_without_a_person_who_watches_there_is_a_limit_without_an_option(t
         asked = ("chat", "--url", agent.url, *options)
         done = await finish(await start_leading(HASTY, *asked, home=tmp_path), typed)
     assert (done.code, done.err.count("[agent_silent]")) == (ExitCode.TASK_FAILED, 1)
+
+
+@pytest.mark.parametrize("patience", [None, 600.0])
+async def test_a_silence_that_cannot_be_shown_is_not_taken_for_one_that_was_too_long(patience):
+    async with asyncio.timeout(60), hostile(only_named) as agent, connect(agent.url) as peer:
+        events = follow_message(peer.connection, user_message("Dig", context_id="c1"))
+        with pytest.raises(RuntimeError, match="it cannot be shown"):
+            await drive(
+                peer, events, BrokenScreen(), interrupts=Interrupts(), silent_after=SOON, patience=patience
+            )
+
+
+def test_a_task_that_may_still_run_is_not_worth_another_try_by_a_program():
+    assert not AgentSilent("It may still run.").retryable
 
 
 def test_a_silence_that_has_a_limit_is_told_with_it(capsys):

@@ -47,9 +47,19 @@ async def quick(part):
     await part.status("COMPLETED")
 
 
+async def which(part):
+    await part.begin()
+    if part.context.current_task is None:
+        await part.status("INPUT_REQUIRED", parts=[{"text": "Which one?"}])
+        return
+    await part.gate()
+    await part.say("It was found.")
+    await part.status("COMPLETED")
+
+
 @pytest.fixture(scope="module")
 def served():
-    with serving_page({"quick": quick, "slowly": slowly}) as page:
+    with serving_page({"quick": quick, "slowly": slowly, "which": which}) as page:
         yield page
 
 
@@ -186,3 +196,47 @@ def test_a_stop_that_did_not_reach_the_agent_is_brought_again(lost, served):
     expect(page.get_by_text("It is stopped as soon as the agent answers")).to_be_visible()
     page.unroute(CANCELED)
     expect(page.get_by_text("Stopped.")).to_be_visible()
+
+
+def test_a_stop_that_the_agent_refuses_after_all_is_not_announced_any_longer(lost, served):
+    tab, page = lost
+    served.close_gate()
+    tab.ask("slowly please")
+    expect(page.get_by_text("The first half")).to_be_visible()
+    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
+    page.keyboard.press("Escape")
+    announced = page.get_by_text("It is stopped as soon as the agent answers")
+    expect(announced).to_be_visible()
+    said = {"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "Other turns began."}}
+    page.unroute(CANCELED)
+    page.route(CANCELED, lambda route: route.fulfill(status=400, json=said))
+    expect(announced).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    served.open_gate()
+    expect(page.get_by_text("The first half and the second half.")).to_be_visible()
+
+
+def test_a_stop_of_a_question_is_not_brought_again_once_the_question_was_answered(lost, served):
+    tab, page = lost
+    served.close_gate()
+    page.clock.install()
+    tab.ask("which is it")
+    reply = page.get_by_label("Your answer", exact=True)
+    expect(reply).to_be_visible()
+    stops: list[Route] = []
+
+    def busy(route: Route) -> None:
+        stops.append(route)
+        route.fulfill(status=503, body="busy")
+
+    page.route(CANCELED, busy)
+    with page.expect_response(CANCELED):
+        page.get_by_role("button", name="Never mind").click()
+    reply.fill("the last one")
+    with page.expect_request(SENT):
+        reply.press("Enter")
+    before = len(stops)
+    page.clock.run_for(60_000)
+    served.open_gate()
+    expect(page.get_by_text("It was found.")).to_be_visible()
+    assert len(stops) == before

@@ -1,4 +1,4 @@
-"""Notices that an agent's tables stand in another database than at its last start: a backup was restored into it, or it is a copy.
+"""Notices that an agent's tables are others than at its last start: a backup was restored into them, or they are a copy.
 
 What the turns in it did after the backup was made is not known, so they must not go on.
 """
@@ -15,14 +15,18 @@ from utils.persistence.runs import RESTORED
 log = structlog.get_logger(__name__)
 
 PLACE = "database.place"
-"""Name of the row of `secrets` with the database of the last start."""
+"""Name of the row of `secrets` with the numbers of the last start, separated by slashes; one that was not known is empty."""
 
-_DATABASE = "SELECT oid FROM pg_database WHERE datname = current_database()"
+_NUMBERS = """
+SELECT (SELECT oid::text FROM pg_database WHERE datname = current_database()), {}, 'secrets'::regclass::oid::text
+"""
 _MAY_ASK = "SELECT has_function_privilege('pg_control_system()', 'execute')"
-_SERVER = "SELECT system_identifier FROM pg_control_system()"
+_SERVER = "(SELECT system_identifier::text FROM pg_control_system())"
+_UNKNOWN = "''"
 
 _FIRST = "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
-_MOVED = "UPDATE secrets SET value = %s WHERE name = %s AND value <> %s"
+_LAST = "SELECT value FROM secrets WHERE name = %s FOR UPDATE"
+_KEEP = "UPDATE secrets SET value = %s WHERE name = %s"
 _HALT = "UPDATE runs SET attempts = %s"
 
 
@@ -34,9 +38,14 @@ async def halt_restored_turns(pool: PostgresPool) -> None:
     """
 
     async def work(db: Connection) -> int | None:
-        place = await _place(db)
-        await db.execute(_FIRST, (PLACE, place))
-        moved = (await db.execute(_MOVED, (place, PLACE, place))).rowcount
+        now = await _numbers(db)
+        await db.execute(_FIRST, (PLACE, _stored(now)))
+        (last,) = await _row(db, _LAST, PLACE)
+        before = bytes(last).decode().split("/")
+        moved = _differ(before, now)
+        if not moved:
+            now = [number or known for number, known in zip(now, [*before, "", ""], strict=False)]
+        await db.execute(_KEEP, (_stored(now), PLACE))
         return (await db.execute(_HALT, (RESTORED,))).rowcount if moved else None
 
     halted = await pool.run(work)
@@ -44,14 +53,25 @@ async def halt_restored_turns(pool: PostgresPool) -> None:
         log.warning("database.restored", turns=halted)
 
 
-async def _place(db: Connection) -> bytes:
-    """What tells this database from its copies: its number, and that of the server where the user may ask for it."""
-    numbers = [await _value(db, _DATABASE)]
-    if await _value(db, _MAY_ASK):
-        numbers.append(await _value(db, _SERVER))
-    return "/".join(map(str, numbers)).encode()
+def _differ(before: list[str], now: list[str]) -> bool:
+    """Whether a number has changed. One that was not known at either time says nothing."""
+    return any(last and number and last != number for last, number in zip(before, now, strict=False))
 
 
-async def _value(db: Connection, query: str) -> Any:
-    row = await (await db.execute(query.encode())).fetchone()
-    return row[0] if row else None
+def _stored(numbers: list[str]) -> bytes:
+    return "/".join(numbers).encode()
+
+
+async def _numbers(db: Connection) -> list[str]:
+    """What tells the tables from restored ones: the numbers of the database, the server and a table.
+
+    A user who may not ask for that of the server does not know it.
+    """
+    (may_ask,) = await _row(db, _MAY_ASK)
+    return list(await _row(db, _NUMBERS.format(_SERVER if may_ask else _UNKNOWN)))
+
+
+async def _row(db: Connection, query: str, *values: object) -> tuple[Any, ...]:
+    row = await (await db.execute(query.encode(), values)).fetchone()
+    assert row is not None
+    return row

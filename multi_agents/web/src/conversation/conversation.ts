@@ -168,6 +168,8 @@ export class Conversation {
     const last = this.turns.at(-1);
     if (last?.waits && last.asked) {
       const answer = naming({ ...message, taskId: last.taskId }, last.question?.id ?? "");
+      this.cancels.delete(last); // who answers does not want it stopped any more
+      last.goesOn();
       last.answered(answer, last.asked);
       await this.run(last, { message: answer, again: false });
       return;
@@ -199,17 +201,19 @@ export class Conversation {
   private async cancel(turn: Turn): Promise<void> {
     if (this.cancels.has(turn)) return;
     this.cancels.add(turn);
-    for (let tries = 0; this.turns.includes(turn) && (turn.open || turn.waits); tries++) {
+    for (let tries = 0; this.cancels.has(turn) && this.turns.includes(turn) && (turn.open || turn.waits); tries++) {
       try {
         const task = await this.client.cancelTask(turn.taskId, undefined, AbortSignal.timeout(LONGEST_CANCEL));
         if (!this.streams.has(turn)) turn.apply({ type: "task", task });
         break;
       } catch (error) {
         if (refusal(error) === "refused" || refusal(error) === "unauthenticated") {
-          // It has ended meanwhile: the stream tells what became of it.
+          // It has ended meanwhile, or goes on: the stream tells what became of it.
+          turn.goesOn();
           if (!this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
           break;
         }
+        if (!this.cancels.has(turn)) break;
         turn.stopping();
         this.draw();
         await new Promise((done) => setTimeout(done, Math.min(LONGEST_PAUSE, 250 * 2 ** tries)));

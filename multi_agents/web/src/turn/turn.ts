@@ -147,6 +147,12 @@ export class Turn {
     this.version++;
   }
 
+  /** The stop was refused, or is not wanted any more. */
+  goesOn(): void {
+    this.stops = false;
+    this.version++;
+  }
+
   /** The turn could not be sent, or not be followed. */
   fail(message: string): void {
     this.state = "failed";

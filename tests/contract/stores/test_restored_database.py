@@ -1,0 +1,102 @@
+"""What looks restored at a start: other tables than at the last one, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.postgres import AGENT, PostgresServer
+from utils.persistence.postgres.names import schema_name
+from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.postgres.restored import halt_restored_turns
+from utils.persistence.postgres.runs import PostgresRuns
+from utils.persistence.runs import RESTORED, RunRow
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+
+USER = "may_not_ask"
+
+
+async def started(pool: PostgresPool) -> int:
+    """How often a turn counts as taken over, once a process has started that finds it in the tables."""
+    runs = PostgresRuns(pool)
+    await runs.put(RunRow("t", "c", "o", b"turn", 1))
+    await halt_restored_turns(pool)
+    (row,) = await runs.rows()
+    return row.attempts
+
+
+@asynccontextmanager
+async def opened_by(server: PostgresServer, url: str) -> AsyncIterator[PostgresPool]:
+    """Connections of a user who may ask for the number of the server only if it is granted."""
+    schema = schema_name(AGENT)
+    server.execute(f"CREATE ROLE {USER} LOGIN")
+    for grant in (
+        f"GRANT USAGE ON SCHEMA {schema} TO {USER}",
+        f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {USER}",
+        f"GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {USER}",
+    ):
+        server.execute(grant, url)
+    pool = PostgresPool(server.settings(url.replace("//postgres@", f"//{USER}@")), agent=AGENT)
+    await pool.open()
+    try:
+        yield pool
+    finally:
+        await pool.close()
+        server.drop_database(url)
+        server.execute(f"DROP ROLE {USER}")
+
+
+def allow(server: PostgresServer, url: str, *, to_ask: bool) -> None:
+    word = (
+        "GRANT EXECUTE ON FUNCTION pg_control_system() TO"
+        if to_ask
+        else "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM"
+    )
+    server.execute(f"{word} PUBLIC", url)
+
+
+@pytest.mark.parametrize("at_first", [True, False], ids=["no longer", "only later"])
+async def test_turns_go_on_where_the_user_may_ask_for_the_number_of_the_server_at_one_start_alone(
+    postgres: PostgresServer, at_first: bool
+) -> None:
+    url = await postgres.migrated()
+    async with opened_by(postgres, url) as pool:
+        found = []
+        for may_ask in (at_first, not at_first, at_first):
+            allow(postgres, url, to_ask=may_ask)
+            found.append(await started(pool))
+        assert found == [0, 0, 0]
+
+
+async def test_another_server_is_noticed_although_a_start_between_could_not_ask_for_its_number(
+    postgres: PostgresServer,
+) -> None:
+    url = await postgres.migrated()
+    async with opened_by(postgres, url) as pool:
+        await started(pool)
+        of_another = (
+            "UPDATE secrets SET value = regexp_replace(convert_from(value, 'UTF8'), '/[0-9]+', '/1')::bytea"
+        )
+        assert await pool.execute(of_another) == 1
+        allow(postgres, url, to_ask=False)
+        assert await started(pool) == 0
+        allow(postgres, url, to_ask=True)
+        assert await started(pool) == RESTORED
+        assert await started(pool) == 0
+
+
+async def test_tables_that_were_made_anew_in_the_same_database_are_noticed(postgres: PostgresServer) -> None:
+    async with postgres.opened() as pool:
+        assert await started(pool) == 0
+        for statement in (
+            "CREATE TABLE dumped AS TABLE secrets",
+            "ALTER TABLE secrets RENAME TO of_before",
+            "CREATE TABLE secrets (LIKE of_before INCLUDING ALL)",
+            "INSERT INTO secrets TABLE dumped",
+        ):
+            await pool.execute(statement)
+        assert await started(pool) == RESTORED
+        assert await started(pool) == 0
