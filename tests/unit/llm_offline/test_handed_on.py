@@ -44,10 +44,16 @@ def _calls(model, said):
             "I want to know who wrote the last change in acme/rocket, and when, because it broke then.",
         ),
         ("github", "As there is far too much in there, could you just remove acme/rocket altogether?"),
+        ("rag", "Saw something that smells like a leak. Who do I write to?"),
     ],
 )
 def test_a_message_for_one_agent_reaches_it_whole(models, agent, said):
     assert _calls(models["supervisor"], said) == [(agent, {"request": said})]
+
+
+def test_a_thing_that_is_wanted_before_a_question_is_no_background_of_it(models):
+    said = "A pizza please. How do I back up this service?"
+    assert _calls(models["supervisor"], said) == [("rag", {"request": "How do I back up this service?"})]
 
 
 TICKETS = delegation_to(

@@ -230,3 +230,32 @@ def test_a_run_whose_number_is_not_in_the_list_is_named(github):
     made, answer = _runs(github, "Show workflow run #7 of acme/rocket")
     assert made == [("list_workflow_runs", None)]
     assert "“#7”" in answer
+
+
+@pytest.mark.parametrize(
+    ("said", "listed"),
+    [
+        (
+            "who pushed last to the default branch of acme/rocket, and what did the commit message say?",
+            "list_commits",
+        ),
+        (
+            "I need the release notes of whatever version of acme/rocket came out last, plus the date.",
+            "list_releases",
+        ),
+    ],
+)
+def test_what_came_last_is_one_row_whatever_the_verb(github, said, listed):
+    calls = github.invoke([HumanMessage(said)]).tool_calls
+    assert [(call["name"], call["args"].get("limit")) for call in calls] == [(listed, 1)]
+
+
+def test_bugs_are_the_issues_with_that_label_and_what_their_number_is_for_is_no_condition(github):
+    said = HumanMessage("How many open bugs does acme/rocket have? I only need the number for a slide.")
+    called = github.invoke([said])
+    (call,) = called.tool_calls
+    assert call["args"] == {"owner": "acme", "repo": "rocket", "state": "open", "labels": ["bug"]}
+    found = dump_result(Items(kind="issues", items=[{"number": 7}], total=1))
+    answer = github.invoke([said, called, ToolMessage(found, tool_call_id=call["id"])]).text
+    assert "slide" not in answer
+    assert "labels bug" in answer

@@ -200,6 +200,22 @@ def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_
     ]
 
 
+def test_items_that_are_told_by_words_within_a_sentence_are_parts_of_their_own(chat):
+    said = "Two things. First the open pull requests in acme/rocket, second how I take a backup before I touch anything."
+    assert _calls(chat, "supervisor", said) == [
+        ("github", {"request": "the open pull requests in acme/rocket"}),
+        ("rag", {"request": "how I take a backup before I touch anything."}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Show the first, second and third issue of acme/rocket", "First, second and third issue of acme/rocket"],
+)
+def test_rows_of_a_list_by_their_place_are_no_items(chat, said):
+    assert _calls(chat, "supervisor", said) == [("github", {"request": said})]
+
+
 def test_what_one_call_shows_is_asked_for_once(chat):
     said = "How many forks, watchers and contributors does acme/rocket have?"
     assert _calls(chat, "github", said) == [("get_repository", {"owner": "acme", "repo": "rocket"})]

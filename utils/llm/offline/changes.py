@@ -40,6 +40,12 @@ def asked_change(text: str) -> Change | None:
     return None
 
 
+def asks_nothing(text: str) -> bool:
+    """Whether a text has no question, no order, and no thing that is wanted."""
+    asks = "?" in text or opens_a_request(text) or orders(text) or asked_change(text)
+    return not (asks or FORMS["thing_alone"].match(text))
+
+
 def speaks_of_github(text: str) -> bool:
     """Whether a text names a repository or something that GitHub has."""
     return entities.repository(text) is not None or FORMS["at_github"].search(text) is not None

@@ -26,10 +26,11 @@ _AND = re.compile(
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9])[.)]\s+")
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[-*\u2022][ \t]+")
-_PLACE = r"(?:(?:and|then)\s+)?(?:first|second|third|fourth|fifth)(?:ly)?"
-_ORDINAL = re.compile(rf"(?:^|(?<=\s)){_PLACE}:\s+|(?:^|(?<=[.?!;:]\s)){_PLACE},\s+", re.IGNORECASE)
-"""The beginnings of items that are told by words. A comma tells one at the beginning of a sentence alone: "the second, if any"."""
-
+_ORDINAL = re.compile(
+    r"(?:^|(?<=[.?!;:,]\s)|(?<=\s)(?=(?:\w+\s+)?\w+:))(?:(?:and|then)\s+)?(first|second|third|fourth|fifth)(?:ly)?(?:[:,]\s+|\s+(?!(?:and|or)\b))",
+    re.IGNORECASE,
+)
+"""The beginnings of items that are told by words, if "first" and "second" are among them."""
 
 Span = tuple[int, int]
 """Where a part of a text begins and ends."""
@@ -98,10 +99,10 @@ def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[Span]:
 
 def _items(text: str, start: int) -> list[Span]:
     """The items of a numbered list, "(1) … (2) …", or the whole text."""
-    counted = {"1", "2"} <= set(_NUMBERED.findall(text))
-    forms = (*((_NUMBERED,) if counted else ()), _BULLET, _ORDINAL)
-    form = next((each for each in forms if len(each.findall(text)) > 1), None)
-    return cuts(text, form, start, len(text)) if form else [(start, len(text))]
+    counted = ((_NUMBERED, {"1", "2"}), (_ORDINAL, {"first", "second"}))
+    forms = [form for form, two in counted if two <= set(form.findall(text.lower()))]
+    forms += [_BULLET] if len(_BULLET.findall(text)) > 1 else []
+    return cuts(text, forms[0], start, len(text)) if forms else [(start, len(text))]
 
 
 def _sentences(text: str, first: int, last: int) -> list[Span]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, opens_a_request
+from utils.llm.offline.changes import asked_change, asks_nothing
+from utils.llm.offline.clauses import Clause
 from utils.llm.offline.followup import LONGEST, points_back
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.particulars import links_in_words
@@ -83,9 +83,7 @@ def _only_states(text: str) -> bool:
         return False
     if len(words(text)) == 1 or FORMS["states"].search(text):
         return True
-    if opens_a_request(text) or "?" in text or asked_change(text):
-        return False
-    if FORMS["thing_alone"].match(text):
+    if not asks_nothing(text):
         return False
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:

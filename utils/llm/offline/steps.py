@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utils.llm.offline import entities, followup
+from utils.llm.offline.changes import asks_nothing
 from utils.llm.offline.clauses import Clause, asks_for_more
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
@@ -52,6 +53,8 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
             clause = last.clause._replace(text=whole, end=step.clause.end)
             clause = clause._replace(condition="") if belongs else clause
             found[-1] = replace(last, clause=clause, read_as=last.reading)
+        elif last and _is_told_before(last, step):
+            found[-1] = replace(step, clause=step.clause._replace(start=last.clause.start))
         else:
             found.append(step)
     return found
@@ -64,6 +67,13 @@ def _belongs(step: Step, last: Step) -> bool:
     leans = len(content_stems(step.reading)) <= 1 and followup.points_back(step.reading)
     several = step.tool.delegates or step.tool.is_library
     return several and (leans or step.clause.item == last.clause.item)
+
+
+def _is_told_before(last: Step, step: Step) -> bool:
+    """Whether the part before a question to documents asks for nothing itself: "Found something odd. Who do I tell?"."""
+    told = not (last.tool or last.why) and asks_nothing(last.clause.text)
+    of_one_item = last.clause.item == step.clause.item
+    return told and of_one_item and step.tool is not None and step.tool.is_library
 
 
 def _says_more(step: Step, last: Step) -> bool:
