@@ -8,10 +8,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.auth.own_middleware import Private
 from tests.e2e.web.chromium import SECONDS
+from tests.e2e.web.test_arrival import CALLER
 from tests.e2e.web.test_keys import NO_TIMERS, Scene, enter, opened, serving_keys
 from tests.e2e.web.test_lost_line import SENT, gateway_fails
 from tests.e2e.web.test_refused import FOCUS
@@ -144,3 +145,52 @@ def test_an_answer_that_comes_late_does_not_bring_back_who_was_at_the_page_befor
     box.fill("Bob's draft")
     page.reload()
     expect(box).to_have_value("Bob's draft")
+
+
+def test_what_was_sent_and_typed_before_the_agent_said_whose_the_page_is_is_not_given_to_the_next_one(
+    private, open_tab
+):
+    tab = open_tab(private, extra_http_headers={"X-Checked-User": "ann before"})
+    page = tab.another()
+    page.add_init_script(NO_TIMERS)
+    held: list[Route] = []
+    page.route(CALLER, lambda route: held.append(route))
+    page.goto(private)
+    box = page.get_by_label("Message", exact=True)
+    box.fill("Hello from Ann.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.locator(".entry", has_text="Hello from Ann.")).to_be_visible()
+    box.fill("Ann's draft")
+
+    tab.expected = ("404", "net::ERR")
+    tab.context.set_extra_http_headers({"X-Checked-User": "bob after"})
+    while held:
+        held.pop().abort()
+    page.unroute(CALLER)
+    expect(page.locator("main").get_by_text("There is no such conversation.")).to_be_visible()
+    expect(page.locator(".entry")).to_have_count(0)
+    page.get_by_role("button", name="Begin a new one").click()
+    expect(box).to_have_value("")
+    assert "Ann" not in page.inner_text("body") + page.evaluate("JSON.stringify({ ...sessionStorage })")
+
+
+def test_what_was_sent_and_typed_before_the_agent_said_whose_the_page_is_stays_with_its_writer(
+    private, open_tab
+):
+    tab = open_tab(private, extra_http_headers={"X-Checked-User": "ann alone"})
+    page = tab.another()
+    held: list[Route] = []
+    page.route(CALLER, lambda route: held.append(route))
+    page.goto(private)
+    box = page.get_by_label("Message", exact=True)
+    box.fill("Hello from Ann.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    box.fill("Ann's draft")
+    while held:
+        held.pop().continue_()
+    page.unroute(CALLER)
+    page.wait_for_function("() => JSON.stringify({ ...sessionStorage }).includes('draft')")
+    expect(box).to_have_value("Ann's draft")
+    expect(page.locator(".bubble")).to_have_text("Hello from Ann.")

@@ -107,6 +107,7 @@ def test_what_is_typed_and_sent_before_the_agent_says_who_is_at_the_page_is_not_
     while held:
         held.pop().continue_()
     page.unroute("**/page/caller")
+    page.wait_for_function("() => JSON.stringify({ ...sessionStorage }).includes('typed early')")
     expect(box).to_have_value("typed early")
     page.reload()
     expect(page.locator(".bubble")).to_have_text("sent early")

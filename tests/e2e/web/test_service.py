@@ -128,6 +128,7 @@ def test_a_change_is_sent_only_after_a_yes(service, open_tab):
     expect(page.get_by_text("github asks for your approval")).to_be_visible()
     expect(page.locator(".asked-text")).to_contain_text("Disk full")
     expect(page.locator(".badge.waiting")).to_be_visible()
+    expect(page.get_by_role("button", name="Send it")).to_be_enabled()
     assert complaints(page) == []
     picture(page, "web-approval")
     page.reload()

@@ -27,6 +27,15 @@ new MutationObserver((_, observer) => {
 """
 """The page stands still for three seconds before it draws a question, as on a machine that has much else to do."""
 
+CLICKS_AT_ONCE = """(name) => new MutationObserver((_, observer) => {
+  const button = [...document.querySelectorAll(".approval button")].find((each) => each.textContent.startsWith(name));
+  if (!button) return;
+  observer.disconnect();
+  button.click();
+  console.log("clicked");
+}).observe(document, { childList: true, subtree: true })"""
+"""A click that was meant for what stood there before."""
+
 APPROVED: list[str] = []
 
 
@@ -91,12 +100,12 @@ def test_two_tabs_that_approve_the_same_change_have_it_made_once(served, open_ta
     tab.expected = ("400",)
     page = tab.page
     tab.ask("change please")
-    expect(page.get_by_role("button", name="Send it")).to_be_visible()
+    expect(page.get_by_role("button", name="Send it")).to_be_enabled()
     twin = tab.another()
     kept = page.evaluate("JSON.stringify({ ...sessionStorage })")
     twin.add_init_script(f"Object.entries({kept}).forEach(([name, value]) => sessionStorage[name] = value)")
     twin.goto(page.url)
-    expect(twin.get_by_role("button", name="Send it")).to_be_visible()
+    expect(twin.get_by_role("button", name="Send it")).to_be_enabled()
     both = [each.get_by_role("button", name="Send it").element_handle() for each in (page, twin)]
     for button in both:
         button.evaluate("(each) => void setTimeout(() => each.click())")
@@ -125,6 +134,29 @@ def test_enter_that_was_pressed_before_a_question_was_drawn_does_not_answer_it(s
     assert APPROVED == []
     if written:
         expect(page.get_by_label("Say something else", exact=True)).to_have_value(written)
+
+
+@pytest.mark.parametrize("name", ["Send it", "No, do nothing"])
+def test_a_click_where_an_approval_has_just_appeared_does_not_answer_it_and_a_later_one_does(
+    served, open_tab, name
+):
+    served.close_gate()
+    APPROVED.clear()
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask("asks later")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.evaluate(CLICKS_AT_ONCE, name)
+    with page.expect_console_message(lambda message: message.text == "clicked"):
+        served.open_gate()
+    button = page.get_by_role("button", name=name)
+    expect(button).to_be_enabled()
+    assert APPROVED == []
+    assert page.locator(".bubble").all_inner_texts() == ["asks later"]
+    button.click()
+    expect(page.get_by_role("button", name="Send it")).to_have_count(0)
+    expect(page.get_by_text("It was deleted.")).to_be_visible()
+    assert len(APPROVED) == 1
 
 
 def test_a_double_click_on_send_does_not_stop_what_it_sent(served, open_tab):

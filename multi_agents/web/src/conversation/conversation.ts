@@ -249,6 +249,7 @@ export class Conversation {
         else turn.apply({ type: "task", task: { ...event.task, history: turn.history } });
         if (!taken) {
           taken = true;
+          this.credentials.saw(turn.taskId);
           forgetDraft(turn.taskId);
           if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
           forgetRefused(this.id);

@@ -116,6 +116,7 @@ export class Library {
     try {
       const page = await newestTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
       if (tasks !== this.tasks) return;
+      this.credentials.saw(page.tasks[0]?.id ?? "");
       if (!pageToken) this.forgetDeleted(page.tasks, page.next === "");
       for (const task of page.tasks) this.tasks.set(task.id, task);
       if (pageToken || this.shown.stage !== "ready") this.next = page.next;

@@ -1,11 +1,11 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement, type ReactNode } from "react";
 import { useAui, useAuiState } from "@assistant-ui/react";
 import type { A2APart } from "@assistant-ui/react-a2a";
 import { draft, filled, keepDraft } from "../turn/drafts";
 import type { Field, FieldKind, Form, Question } from "../turn/question";
 import { name, visible } from "../turn/visible";
 import { Icon } from "./Icon";
-import { escapes, repeats, useLateEnter, useQuiet } from "./keys";
+import { escapes, repeats, useAwake, useLateEnter, useQuiet } from "./keys";
 import { Markdown } from "./Markdown";
 
 interface Asking {
@@ -90,6 +90,7 @@ interface Deciding {
 
 function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement {
   const quiet = useQuiet();
+  const awake = useAwake();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!writing) box.current?.focus();
@@ -106,12 +107,16 @@ function Approval({ form, writing, onAnswer, onWrite }: Deciding): ReactElement 
       if (event.key === "Escape") decide(false);
     }
   };
+  const onClick = (event: MouseEvent, approve: boolean): void => {
+    if (event.timeStamp >= awake && !repeats(event)) decide(approve);
+  };
+  const early = awake === Infinity;
   const yes = form.fields[0]?.title;
   return (
     <div ref={box} className="approval" tabIndex={-1} role="group" aria-label={name(form.title, 200) || "Approval"} onKeyDown={onKey}>
       {form.title && <p className="title">{name(form.title, 300)}</p>}
-      <Buttons onNo={() => decide(false)} no="No, do nothing">
-        <button type="button" className="strong" onClick={(event) => !repeats(event) && decide(true)}>
+      <Buttons onNo={(event) => onClick(event, false)} no="No, do nothing" disabled={early}>
+        <button type="button" className="strong" disabled={early} onClick={(event) => onClick(event, true)}>
           {yes && yes !== "approve" ? name(yes, 60) : "Approve"} {!writing && <kbd>Enter</kbd>}
         </button>
       </Buttons>
@@ -307,10 +312,10 @@ function Reply({ label, words, focused, onWords }: { label: string; words: strin
   return <input ref={input} className="reply" dir="auto" aria-label={label} placeholder={label} autoComplete="off" value={words} onChange={(event) => onWords(event.target.value)} />;
 }
 
-function Buttons({ children, no, onNo }: { children: ReactNode; no: string; onNo: () => void }): ReactElement {
+function Buttons({ children, no, onNo, disabled = false }: { children: ReactNode; no: string; onNo: (event: MouseEvent) => void; disabled?: boolean }): ReactElement {
   return (
     <div className="buttons">
-      <button type="button" className="soft" onClick={onNo}>
+      <button type="button" className="soft" disabled={disabled} onClick={onNo}>
         {no} <kbd>Esc</kbd>
       </button>
       {children}

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type RefObject } from "react";
 
-/** Keys that were meant for what stood here before are not taken for an answer: those of so many milliseconds after it came, or after another key. */
+/** Keys and clicks that were meant for what stood here before are not taken for an answer: those of so many milliseconds after it came, and keys after another one. */
 const DEAF = 600;
 
 /** Whether a key is one press of Escape: one that is held down, or ends a composition of characters, is meant for nothing here. */
@@ -37,6 +37,20 @@ export function useLateEnter(writing: boolean): (key: KeyboardEvent) => boolean 
   const drawn = useDrawn();
   const [begun] = useState(writing && typed);
   return ({ key, timeStamp }) => begun && key === "Enter" && timeStamp - drawn.current < DEAF;
+}
+
+/** From when on, by the clock of events, a click is meant for what stands here, and not for what stood here before; Infinity until then. */
+export function useAwake(): number {
+  const [since, wake] = useState(Infinity);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const frame = requestAnimationFrame(() => (timer = setTimeout(() => wake(performance.now()), DEAF)));
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, []);
+  return since;
 }
 
 /** Whether a click is the second one of a double click, whose first one was meant for what stood here before. */

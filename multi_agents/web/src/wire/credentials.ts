@@ -1,6 +1,6 @@
 import { agentUrl, NO_REDIRECT, refusal, refusedWith } from "./agent";
 import { object } from "./json";
-import { keepFor } from "./tab";
+import { forgetUnclaimed, keepFor } from "./tab";
 
 /** Who this page says it is. Kept in memory alone: a reload forgets it, and nothing else on this machine can read it. */
 export class Credentials {
@@ -10,6 +10,8 @@ export class Credentials {
   /** How often the agent was asked, and which of these questions was the last one with an answer. */
   private asked = 0;
   private answered = 0;
+  /** The first task that the agent showed before it said whose the page is: who may not read it is not the one it was shown to. */
+  private seen = "";
   /** Told when a token took the place of one that ends. */
   onRenewed: () => void = () => undefined;
   /** Told when somebody else than before is at the page, to whom nothing that it knows belongs. */
@@ -23,6 +25,11 @@ export class Credentials {
   /** Whether the agent was asked whom it takes the page for. */
   get identified(): boolean {
     return this.person !== undefined;
+  }
+
+  /** The agent has shown this task to whoever is at the page. */
+  saw(taskId: string): void {
+    if (!this.identified) this.seen ||= taskId;
   }
 
   /** The headers of each request. */
@@ -39,8 +46,9 @@ export class Credentials {
   async take(token: string): Promise<void> {
     const authorization = `Bearer ${token}`;
     const person = await askWho(authorization);
+    const another = await this.isAnother(authorization);
     this.authorization = authorization;
-    this.become(person);
+    this.become(person, another);
   }
 
   /**
@@ -51,9 +59,10 @@ export class Credentials {
     const { authorization } = this;
     const question = ++this.asked;
     const person = await askWho(authorization);
+    const another = await this.isAnother(authorization);
     if (authorization !== this.authorization || question < this.answered) return; // an older answer may come after a newer one
     this.answered = question;
-    this.become(person);
+    this.become(person, another);
   }
 
   /** Ask until the agent says it. Ends without where it wants a login first, and tells of each question why it was not answered. */
@@ -69,12 +78,18 @@ export class Credentials {
     }
   }
 
-  private become(person: string): void {
+  /** Whether the page was used by somebody else before the agent said for the first time whose it is. */
+  private async isAnother(authorization: string): Promise<boolean> {
+    return !this.identified && this.seen !== "" && !(await mayRead(authorization, this.seen));
+  }
+
+  private become(person: string, another: boolean): void {
     const before = this.person;
     if (person === before) return;
     this.person = person;
+    if (another) forgetUnclaimed();
     keepFor(person);
-    if (before !== undefined) this.onAnother();
+    if (another || before !== undefined) this.onAnother();
   }
 }
 
@@ -82,16 +97,27 @@ export class Credentials {
 const LONGEST = 10_000;
 
 async function askWho(authorization: string): Promise<string> {
-  const answer = await fetch(`${agentUrl()}/page/caller`, {
-    ...NO_REDIRECT,
-    cache: "no-store",
-    signal: AbortSignal.timeout(LONGEST),
-    headers: { Accept: "application/json", ...headersOf(authorization) },
-  });
+  const answer = await ask("/page/caller", authorization);
   const told = object(await answer.json().catch(() => undefined));
   const caller = told?.["caller"];
   if (!answer.ok || typeof caller !== "string") throw refusedWith(answer, told);
   return caller;
+}
+
+async function mayRead(authorization: string, taskId: string): Promise<boolean> {
+  const answer = await ask(`/rest/tasks/${encodeURIComponent(taskId)}?historyLength=0`, authorization);
+  if (answer.ok) return true;
+  if (answer.status === 403 || answer.status === 404) return false;
+  throw refusedWith(answer, undefined);
+}
+
+function ask(path: string, authorization: string): Promise<Response> {
+  return fetch(agentUrl() + path, {
+    ...NO_REDIRECT,
+    cache: "no-store",
+    signal: AbortSignal.timeout(LONGEST),
+    headers: { Accept: "application/json", "A2A-Version": "1.0", ...headersOf(authorization) },
+  });
 }
 
 function headersOf(authorization: string): Record<string, string> {

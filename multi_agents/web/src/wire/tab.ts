@@ -12,6 +12,11 @@ export function keepFor(person: string): void {
   unclaimed.clear();
 }
 
+/** Forget what is nobody's yet: whose it was is not known, only that it is not theirs who are at the page now. */
+export function forgetUnclaimed(): void {
+  unclaimed.clear();
+}
+
 /** Keep a text for this tab alone: a reload leaves it, no other tab has it. An empty one is none. */
 export function keep(name: string, value: string): void {
   if (writer === undefined) unclaimed.set(name, value);
