@@ -1,4 +1,4 @@
-"""Digest of the supervisor's conversation for a sub-agent or a synthesis: with_short_task_note text, no messages. Pure."""
+"""Digest of the supervisor's conversation for a sub-agent or a synthesis: shortened text, no messages. Pure."""
 
 from __future__ import annotations
 

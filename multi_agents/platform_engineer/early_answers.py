@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NAMESPACE = UUID("0b6f3a52-2c2f-4a3e-9a53-8c7d0a3f1e64")
 
 WholeText = Callable[[str, str], Awaitable[str | None]]
-"""Reads the full text of a with_short_task_note result by thread and handle."""
+"""Reads the full text of a shortened result by thread and handle."""
 
 _ALREADY_SHOWN = (
     "(The user has already been shown, word for word, what these agents answered to this message: {agents}. Answer with what is "
@@ -45,7 +45,7 @@ async def early_answers(state: StateSnapshot, request: AgentRequest, whole: Whol
     Args:
         state: The conversation, where it waits.
         request: The turn that ends with the question.
-        whole: Reads the full text of a with_short_task_note result by thread and handle; `None` if it is gone.
+        whole: Reads the full text of a shortened result by thread and handle; `None` if it is gone.
     """
     if not any(task.interrupts for task in state.tasks):
         return []
