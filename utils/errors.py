@@ -245,7 +245,7 @@ class ToolTimeout(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """A tool was cut off, or what it called did not say whether it made a change, or a sub-agent's answer was lost. It is not run again, and the turn fails."""
+    """A tool was cut off, or what it called did not say whether it made a change, or a sub-agent's answer was lost, or it failed without a reason. It is not run again, and the turn fails."""
 
     code = "unknown_outcome"
     advice = (

@@ -159,7 +159,13 @@ def plain_errors(url: str) -> Iterator[None]:
     except peer_errors.ConnectionLost as error:
         raise ConnectionLost(f"The connection to {url} was lost.") from error
     except peer_errors.OutcomeUnclear as error:
-        raise AnswerLost(f"The answer of the agent at {url} was lost. {MAY_HAVE_DONE_IT}") from error
+        failed = isinstance(error.lost, peer_errors.FailedInside)
+        what = (
+            f"The agent at {url} had an internal error."
+            if failed
+            else f"The answer of the agent at {url} was lost."
+        )
+        raise AnswerLost(f"{what} {MAY_HAVE_DONE_IT}") from error
     except peer_errors.AgentBusy as error:
         raise AgentRefused(
             f"The agent at {url} is busy. Nothing was changed; try again in a moment."

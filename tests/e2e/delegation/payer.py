@@ -17,6 +17,7 @@ from utils.testing.live_server import loopback_socket, running
 
 Loss = Callable[[], Response]
 Json = dict[str, Any]
+Look = Callable[[Json, Sequence[Json]], Response]
 
 
 async def _cut() -> AsyncIterator[bytes]:
@@ -84,7 +85,7 @@ class Payer:
     def __init__(
         self,
         *lost: Loss,
-        look: Callable[[Json, Sequence[Json]], Response] = refusing,
+        look: Look = refusing,
         looks: Sequence[Loss] = (),
         unpaid: bool = False,
         streaming: bool = True,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import httpx
 import pytest
 from a2a.client.errors import A2AClientError
-from a2a.utils.errors import TaskNotFoundError
+from a2a.utils.errors import InternalError, TaskNotFoundError
 
-from multi_agents.cli.errors import AgentRefused, CliError, ConnectionLost
+from multi_agents.cli.errors import AgentRefused, AnswerLost, CliError, ConnectionLost
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import connect, plain_errors
 from tests.e2e.delegation.hostile import hostile
 from tests.e2e.delegation.test_too_much import a_dense_event, one_giant_event
 from utils.a2a_common.client.stream.follow import follow_message
 from utils.a2a_common.client.stream.message import user_message
-from utils.a2a_common.client.transport.errors import NoProgress, typed
+from utils.a2a_common.client.transport.errors import NoProgress, OutcomeUnclear, typed
+from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
 from utils.errors import ProtocolViolation
 
 
@@ -24,6 +25,8 @@ from utils.errors import ProtocolViolation
         (typed(httpx.ReadError("x")), ConnectionLost, "The connection to http://a was lost."),
         (typed(TaskNotFoundError("Task not found")), AgentRefused, "refused the request: Task not found"),
         (typed(A2AClientError("HTTP 502")), AgentRefused, "an answer that cannot be used: HTTP 502"),
+        (OutcomeUnclear(typed(httpx.ReadError("x"))), AnswerLost, f"was lost. {MAY_HAVE_DONE_IT}"),
+        (OutcomeUnclear(typed(InternalError("x"))), AnswerLost, f"an internal error. {MAY_HAVE_DONE_IT}"),
         (NoProgress("The agent stopped reporting."), AgentRefused, "The agent stopped reporting."),
         (ProtocolViolation("The answer holds a number."), AgentRefused, "The answer holds a number."),
     ],

@@ -14,6 +14,7 @@ from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 from starlette.responses import JSONResponse, Response
 
 from tests.e2e.delegation.payer import (
+    Look,
     Loss,
     Payer,
     cut,
@@ -324,8 +325,8 @@ async def test_an_agent_that_has_lost_its_tasks_before_an_answer_came_says_so() 
 class Failing(Payer):
     """Answers each message with an error of JSON-RPC."""
 
-    def __init__(self, code: int, *, streaming: bool) -> None:
-        super().__init__(streaming=streaming)
+    def __init__(self, code: int, *, streaming: bool = True, look: Look = refusing) -> None:
+        super().__init__(streaming=streaming, look=look)
         self._code = code
 
     def _answer(self, asked: dict[str, Any]) -> Response:
@@ -348,6 +349,30 @@ async def test_a_server_error_without_a_meaning_in_a2a_is_no_refusal(
     message = failure_of("pay", caught.value).message
     assert f'"JSON-RPC Error {code}: Server error"' in message
     assert MAY_HAVE_DONE_IT in message
+
+
+@pytest.mark.parametrize("streaming", [True, False], ids=["stream", "one answer"])
+@pytest.mark.parametrize("code", [-32603, -32006])
+async def test_an_agent_that_failed_over_a_message_may_have_done_its_work(code: int, streaming: bool) -> None:
+    with pytest.raises(OutcomeUnclear) as caught:
+        await told(Failing(code, streaming=streaming))
+    failure = failure_of("pay", caught.value)
+    assert failure.message.startswith("The pay agent had an internal error.")
+    assert failure.message.endswith(MAY_HAVE_DONE_IT)
+    assert (failure.code, is_away(failure)) == ("unknown_outcome", False)
+
+
+async def test_an_agent_that_failed_over_a_message_is_not_sent_it_again() -> None:
+    agent = Failing(-32603, look=listing_others)
+    with pytest.raises(OutcomeUnclear):
+        await told(agent)
+    assert len(agent.paid) == 1
+
+
+async def test_the_task_of_a_message_that_an_agent_failed_over_is_found() -> None:
+    agent = Failing(-32603, look=listing_all)
+    assert (await told(agent)).text() == "Paid 0."
+    assert len(agent.paid) == 1
 
 
 @pytest.mark.parametrize("streaming", [True, False], ids=["stream", "one answer"])

@@ -48,12 +48,13 @@ from utils.a2a_common.client.transport.peer_text import (
     with_quotation,
 )
 from utils.a2a_common.client.transport.sentences import (
+    MAY_HAVE_DONE_IT,
     SUB_AGENT_ENDED,
     SUB_AGENT_FAILED,
     SUB_AGENT_FORGOT,
     SUB_AGENT_LATE,
 )
-from utils.a2a_common.client.transport.unclear import is_away
+from utils.a2a_common.client.transport.unclear import DelegationUnclear, is_away
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.a2a_common.tasks.begun_effects import forget_asked, note_asked
@@ -239,15 +240,20 @@ class RemoteAgent:
                 return task
             case DelegationState.FAILED:
                 error = task.error or TaskError("", "")
-                message = error.message or task.status_text
+                reported = error.message or task.status_text
+                message = cleaned(reported) or SUB_AGENT_FAILED.format(agent=self._name)
+                if not (
+                    reported or error.code or self.connection.only_reads
+                ):  # it may have crashed after a change
+                    raise _quoting(DelegationUnclear(f"{message} {MAY_HAVE_DONE_IT}", away=False), task)
                 failure = DelegationFailed(
-                    cleaned(message) or SUB_AGENT_FAILED.format(agent=self._name),
+                    message,
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
                 if error.code == OutcomeUnknown.code:
                     failure.advice = OutcomeUnknown.advice
-                raise _quoting(failure, task, message)
+                raise _quoting(failure, task, reported)
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise _quoting(

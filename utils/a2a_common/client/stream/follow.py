@@ -49,6 +49,7 @@ from utils.a2a_common.client.transport.errors import (
     AgentBusy,
     ConnectionLost,
     CredentialsRefused,
+    FailedInside,
     NoProgress,
     NotAuthorised,
     OutcomeUnclear,
@@ -64,10 +65,9 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.client.transport.connection import Connection
 
-_NOTHING_SAID = "The agent ended its answer without a task or a message."
-
 OnUnread = Callable[[UnusableAnswer], None]
 
+_NOTHING_SAID = "The agent ended its answer without a task or a message."
 _UNREAD = "an element of its stream is neither a task nor a message, nor an update of one"
 
 
@@ -178,12 +178,12 @@ class _Following:
                 yield AgentAway(error.retry_after, busy=True)
                 await asyncio.sleep(error.retry_after)
                 continue
+            except (*BROKEN, FailedInside) as error:
+                lost: PeerError = error
             except RequestRefused as error:
                 if (unsure or maybe_sent) and is_forgotten(error, message):
                     raise OutcomeUnclear(error) from error
                 raise
-            except BROKEN as error:
-                lost: PeerError = error
             else:
                 if self._received:
                     return
@@ -193,7 +193,7 @@ class _Following:
             attempt += 1
             seconds = self._patience.wait(attempt)
             restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
-            last = attempt >= self._patience.sends and not restarts
+            last = (attempt >= self._patience.sends and not restarts) or isinstance(lost, FailedInside)
             if not never_taken(lost) and self._connection.knows_repeated:
                 unsure = unsure or lost  # that a later try did not arrive proves nothing about this one
             if last and never_taken(lost):
@@ -347,7 +347,7 @@ class _Following:
                         continue
                     for event in self._seen(found):
                         yield event
-                    if not self._found and not found.may_send:
+                    if not self._found and (isinstance(lost, FailedInside) or not found.may_send):
                         raise OutcomeUnclear(lost)
         except BROKEN as error:
             if self._connection.knows_repeated:

@@ -197,7 +197,7 @@ class NotStoredThere(RequestRefused):
 
 
 class FailedInside(RequestRefused):
-    """The agent failed over the call. Its text is for its operator and may be anything."""
+    """The agent failed over the call, perhaps in the middle of its work. Its text is for its operator and may be anything."""
 
 
 class NoProgress(PeerError):
