@@ -29,6 +29,21 @@ class Made(NamedTuple):
         return str(paths[0]), str(paths[1])
 
 
+def _usage(*, ca: bool) -> x509.KeyUsage:
+    """What a key may sign; Python 3.13 and later take no authority that does not say that it signs certificates."""
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=ca,
+        crl_sign=ca,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
 class Authority:
     """Signs certificates."""
 
@@ -64,6 +79,11 @@ class Authority:
             .not_valid_after(now + valid[1])
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False
+            )
+            .add_extension(_usage(ca=ca), critical=True)
             .sign(self._key, hashes.SHA256())
         )
         private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -79,6 +79,33 @@ def test_an_answer_that_cannot_be_used_is_an_error_of_its_own_type(message, brok
         read_answer(message, {"write"}, broken=broken)
 
 
+def nested(levels: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_a_call_is_read_as_deep_as_it_may_be_nested_and_no_deeper():
+    def call(levels):
+        made = {"name": "write", "args": {"line": nested(levels)}, "id": "1", "type": "tool_call"}
+        return AIMessage("", tool_calls=[made])
+
+    assert read_answer(call(99), ("write",)).tool_calls
+    for levels in (100, 5_000):
+        with pytest.raises(ToolCallUnreadable):
+            read_answer(call(levels), ("write",))
+
+
+def test_a_call_in_a_text_is_nested_no_deeper_than_another():
+    def call(levels):
+        return AIMessage(f'{{"name": "write", "arguments": {{"line": {"[" * levels}{"]" * levels}}}}}')
+
+    assert read_answer(call(99), ("write",)).tool_calls
+    with pytest.raises(ToolCallUnreadable):
+        read_answer(call(100), ("write",))
+
+
 def test_blocks_that_are_not_text_stay_where_they_are():
     thought = {"type": "reasoning_content", "reasoning_content": {"text": "hm"}}
     text = {"type": "text", "text": "<think>no</think>yes"}

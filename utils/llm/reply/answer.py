@@ -18,7 +18,7 @@ from utils.errors import (
 )
 from utils.events import Partial
 from utils.llm.reply.finish import Ending, ending_of
-from utils.llm.reply.native_calls import breaks_off, is_json, mended_calls, named_calls, new_id
+from utils.llm.reply.native_calls import breaks_off, is_json, is_too_deep, mended_calls, named_calls, new_id
 from utils.llm.reply.refusal import with_refusal_as_text
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
@@ -141,6 +141,8 @@ def _calling(
     if len(broken) > sum(not is_json(call["args"] or "") for call in message.invalid_tool_calls):
         raise AnswerCut(CALL_BROKEN_OFF) if any(map(breaks_off, broken)) else ToolCallUnreadable(UNREADABLE)
     calls = named_calls([*message.tool_calls, *mended], tools)
+    if any(map(is_too_deep, calls)):
+        raise ToolCallUnreadable(UNREADABLE)
     read = _with_text(message, "" if resembles_call(text, tools) else text)
     if calls == message.tool_calls:
         return read

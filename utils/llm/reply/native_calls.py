@@ -13,6 +13,10 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.tool import tool_call
 
 from utils.llm.reply.tool_names import plain_name
+from utils.messages.nesting import is_nested_deeper
+
+MOST_LEVELS = 100
+"""Levels of lists and objects in a call's arguments: as many as protocol buffers read of JSON, of whose APIs the tools may be."""
 
 _TORN = re.compile(r"-|\.|\.?\d*[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|u[0-9a-fA-F]{0,4}")
 """What may remain of a number, a literal or an escape if JSON breaks off in it."""
@@ -47,6 +51,11 @@ def is_json(arguments: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def is_too_deep(call: ToolCall) -> bool:
+    """Whether a call's arguments are nested deeper than `MOST_LEVELS`."""
+    return is_nested_deeper(call["args"], MOST_LEVELS)
 
 
 def breaks_off(arguments: str) -> bool:

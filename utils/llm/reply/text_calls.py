@@ -22,7 +22,9 @@ from utils.llm.reply.call_forms import (
     tools_named,
     values,
 )
+from utils.llm.reply.native_calls import MOST_LEVELS
 from utils.llm.reply.tool_names import plain_name
+from utils.messages.nesting import is_nested_deeper
 
 
 def written_calls(text: str, tools: Collection[str]) -> list[WrittenCall]:
@@ -32,9 +34,10 @@ def written_calls(text: str, tools: Collection[str]) -> list[WrittenCall]:
         return []
     for form in (_json_calls, python_calls):
         try:
-            return form(plain, tools)
+            calls = form(plain, tools)
         except (NoCallError, RecursionError):
             continue
+        return [] if any(is_nested_deeper(call.arguments, MOST_LEVELS) for call in calls) else calls
     return []
 
 
