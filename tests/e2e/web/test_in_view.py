@@ -13,6 +13,8 @@ expect.set_options(timeout=SECONDS)
 
 LONG = "\n\n".join(f"Paragraph {number} of the answer." for number in range(80))
 WHOLLY = 1.0
+ROUNDED = 1
+"""Pixels: an edge stands on a part of one."""
 
 
 async def long(part):
@@ -38,14 +40,9 @@ def served():
         yield page
 
 
-def hidden_height(shown: Locator, below: Locator) -> float:
-    """How many pixels of what is shown are behind the header, or behind what stands at the bottom of the page."""
-    box, foot = shown.bounding_box(), below.bounding_box()
-    header = shown.page.locator(".header").bounding_box()
-    assert box and foot and header
-    return max(0.0, header["y"] + header["height"] - box["y"]) + max(
-        0.0, box["y"] + box["height"] - foot["y"]
-    )
+def edge(shown: Locator, side: str) -> float:
+    """Where an edge of what is shown stands, in pixels from the top of the window."""
+    return float(shown.evaluate("(each, side) => each.getBoundingClientRect()[side]", side))
 
 
 def test_the_first_answer_of_a_conversation_is_read_from_its_beginning(served, open_tab):
@@ -91,7 +88,8 @@ def test_a_question_comes_with_the_request_that_it_is_about_in_view(served, open
     request = page.locator(".bubble", has_text="asks of me")
     expect(request).to_be_in_viewport(ratio=WHOLLY)
     expect(page.get_by_role("button", name="Jump to the latest message")).to_have_count(0)
-    assert hidden_height(request, question) <= 1
+    assert edge(request, "top") >= edge(page.locator(".header"), "bottom") - ROUNDED
+    assert edge(request, "bottom") <= edge(question, "top") + ROUNDED
 
 
 def test_on_a_phone_the_work_can_be_opened_while_the_agent_waits_for_an_answer(served, open_tab):
