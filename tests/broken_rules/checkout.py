@@ -22,6 +22,13 @@ BASELINE_SECONDS = 1800.0
 """Longest run of all named tests together, on a machine that has much else to do."""
 
 
+BUILD_SECONDS = 600.0
+"""Longest build of the page, with the packages that it installs first."""
+
+_PAGE = "multi_agents/web/"
+_BUILT = "utils/web/built"
+
+
 class DoesNotEnd(Exception):
     """The tests did not end by themselves."""
 
@@ -34,6 +41,7 @@ class Copy:
         self._verdict = folder.parent / "verdict.jsonl"
         self._libraries = folder.parent / "libraries.json"
         self._output = folder.parent / "output.txt"
+        self._page = folder.parent / "page"
         self._clock = itertools.count(int(time.time()) + 10, 10)
         self._worker: subprocess.Popen[str] | None = None
 
@@ -54,7 +62,7 @@ class Copy:
 
     @contextmanager
     def with_edits(self, edits: Sequence[Edit]) -> Iterator[None]:
-        """The copy with these edits, as long as the context lasts.
+        """The copy with these edits, as long as the context lasts. `complaints` builds an edited page.
 
         Raises:
             Lost: The code that an edit replaces stands nowhere, or not once.
@@ -68,15 +76,32 @@ class Copy:
         finally:
             for file, text in before.items():
                 self._write(file, text)
+            self._put_back_page()
 
     def complaints(self, files: Sequence[str]) -> str:
-        """What makes the edited files no program: wrong syntax, names that do not exist. Empty when all is well."""
+        """What makes the edited files no program: wrong syntax, names that do not exist. Empty when all is well.
+
+        Where they are sources of the page, they are built: tests of the page run what was built.
+        """
+        if any(name.startswith(_PAGE) for name in files) and (wrong := self._build_page()):
+            return wrong
         checked = [name for name in files if name.endswith(".py")]
         if not checked:
             return ""
         command = [sys.executable, "-m", "ruff", "check", "-q", "--isolated", "--select", "E9,F821,F823"]
         done = self._run([*command, "--output-format", "concise", *checked])
         return done.stdout.strip() if done.returncode else ""
+
+    def _build_page(self) -> str:
+        """Build the page of the sources that stand in the copy; gives what is wrong with them, empty for nothing."""
+        shutil.copytree(self._folder / _BUILT, self._page)
+        done = self._run([sys.executable, "-m", "tests.e2e.web.npm"], seconds=BUILD_SECONDS)
+        return done.stderr.strip()[-1000:] if done.returncode else ""
+
+    def _put_back_page(self) -> None:
+        if self._page.exists():
+            shutil.rmtree(self._folder / _BUILT, ignore_errors=True)
+            self._page.rename(self._folder / _BUILT)
 
     def run_unbroken(self, tests: Sequence[str]) -> list[Outcome]:
         """What becomes of these tests in a process of its own, which also tells what is imported for them."""

@@ -12,6 +12,7 @@ from tests.broken_rules.table.kept_up import KEPT_UP
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
 from tests.broken_rules.table.memory import MEMORY
+from tests.broken_rules.table.page import PAGE
 from tests.broken_rules.table.parts import PARTS
 from tests.broken_rules.table.promises import PROMISES
 from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
@@ -45,4 +46,5 @@ RULES: tuple[Rule, ...] = (
     *MEMORY,
     *READING,
     *KEPT_UP,
+    *PAGE,
 )

@@ -54,6 +54,52 @@ def test_text_from_right_to_left_is_laid_out_so_in_the_input_the_request_and_the
     assert title.evaluate("(each) => getComputedStyle(each).direction") == "rtl"
 
 
+MIXED = """مرحبا بالعالم
+
+Then `make up` starts it.
+
+- بند أول
+- بند ثان
+
+## العنوان
+
+| عمود | قيمة |
+|---|---|
+| ا | 1 |
+
+> اقتباس"""
+
+
+def test_each_block_of_an_answer_runs_in_the_direction_of_its_own_language(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask(MIXED)
+    answer = page.locator(".markdown")
+    expect(answer.get_by_text(f"It has {len(MIXED)} characters.")).to_be_visible()
+    blocks = answer.evaluate(
+        "(each) => [...each.children].map((block) => [block.tagName, getComputedStyle(block).direction])"
+    )
+    assert blocks == [
+        ["P", "rtl"],
+        ["P", "ltr"],
+        ["UL", "rtl"],
+        ["H3", "rtl"],
+        ["DIV", "rtl"],
+        ["BLOCKQUOTE", "rtl"],
+        ["P", "ltr"],
+    ]
+
+
+def test_code_in_a_sentence_from_right_to_left_keeps_its_own_order(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask("`make up` هو الأمر")
+    sentence = page.locator(".markdown p").first
+    expect(sentence).to_contain_text("make up")
+    assert sentence.evaluate("(each) => getComputedStyle(each).direction") == "rtl"
+    assert sentence.locator("code").evaluate("(each) => getComputedStyle(each).direction") == "ltr"
+
+
 def test_chinese_and_japanese_text_breaks_at_the_edge_of_a_phone(served, open_tab):
     tab = open_tab(served.url, width=360, height=740)
     page = tab.page

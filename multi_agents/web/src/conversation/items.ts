@@ -19,8 +19,7 @@ export interface Item {
 }
 
 export function itemsOf(turn: Turn): Item[] {
-  const said = turn.history.map((message, index) => said_(turn, message, index));
-  return turn.waits && !turn.answer ? said : [...said, answerOf(turn)];
+  return [...turn.history.map((message, index) => said_(turn, message, index)), answerOf(turn)];
 }
 
 function said_(turn: Turn, message: A2AMessage, index: number): Item {

@@ -14,7 +14,7 @@ const SHOWN_FIRST = 20_000;
 export function Markdown({ text }: { text: string }): ReactElement {
   if (tooLarge(text)) return <PlainText text={text} />;
   return (
-    <div className="markdown" dir="auto">
+    <div className="markdown">
       {sections(text).map((section, index) => (
         <Section key={index} text={section} />
       ))}
@@ -24,11 +24,23 @@ export function Markdown({ text }: { text: string }): ReactElement {
 
 const Section = memo(function Section({ text }: { text: string }): ReactElement {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={COMPONENTS}>
+    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize, directions]} components={COMPONENTS}>
       {visible(text)}
     </ReactMarkdown>
   );
 });
+
+interface Block {
+  type: string;
+  properties?: { dir?: string };
+}
+
+/** Each block runs in the direction of its own first letter: one answer may hold several languages. */
+function directions() {
+  return ({ children }: { children: Block[] }): void => {
+    for (const block of children) if (block.type === "element") block.properties = { ...block.properties, dir: "auto" };
+  };
+}
 
 /** What would keep the browser busy for seconds is shown as it is, its beginning first. */
 function PlainText({ text }: { text: string }): ReactElement {
@@ -74,16 +86,16 @@ const COMPONENTS: Components = {
   img: ({ src, alt }) => <Link href={typeof src === "string" ? src : ""}>{alt || "picture"}</Link>,
   pre: ({ children }) => <>{children}</>,
   code: ({ className, children, node }) => <Code language={/language-([\w+#-]+)/.exec(className ?? "")?.[1] ?? ""} text={textIn(children)} block={isBlock(node)} />,
-  table: ({ children }) => (
-    <div className="table" tabIndex={0} role="region" aria-label="Table">
+  table: ({ children, dir }) => (
+    <div className="table" dir={dir} tabIndex={0} role="region" aria-label="Table">
       <table>{children}</table>
     </div>
   ),
   input: ({ checked }) => <span role="img" aria-label={checked ? "done" : "not done"}>{checked ? "☑" : "☐"}</span>,
-  h1: ({ children }) => <h3>{children}</h3>,
-  h2: ({ children }) => <h3>{children}</h3>,
-  h3: ({ children }) => <h4>{children}</h4>,
-  h4: ({ children }) => <h5>{children}</h5>,
+  h1: ({ children, dir }) => <h3 dir={dir}>{children}</h3>,
+  h2: ({ children, dir }) => <h3 dir={dir}>{children}</h3>,
+  h3: ({ children, dir }) => <h4 dir={dir}>{children}</h4>,
+  h4: ({ children, dir }) => <h5 dir={dir}>{children}</h5>,
 };
 
 function textIn(children: ReactNode): string {
@@ -96,7 +108,7 @@ function isBlock(node: { position?: { start: { line: number }; end: { line: numb
 }
 
 function Code({ language, text, block }: { language: string; text: string; block: boolean }): ReactElement {
-  if (!block) return <code>{text}</code>;
+  if (!block) return <code dir="ltr">{text}</code>;
   return (
     <figure className="code">
       <figcaption>

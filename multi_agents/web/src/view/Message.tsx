@@ -45,7 +45,7 @@ export function Said(): ReactElement {
   const item = useItem();
   return (
     <MessagePrimitive.Root className={`message said ${item.kind}`}>
-      <h2 className="hidden">Answer</h2>
+      {(item.kind === "question" || item.text || !item.turn.waits) && <h2 className="hidden">Answer</h2>}
       {item.kind === "question" ? <Markdown text={item.text} /> : <Answer item={item} />}
     </MessagePrimitive.Root>
   );
@@ -66,7 +66,7 @@ function Answer({ item }: { item: Item }): ReactElement {
       <Files files={item.files} />
       <Outcome item={item} />
       {turn.notice && !item.running && <p className="notice">{visible(turn.notice)}</p>}
-      {!item.running && <Actions item={item} text={item.text} />}
+      {!item.running && (text || !turn.waits) && <Actions item={item} text={item.text} />}
     </>
   );
 }

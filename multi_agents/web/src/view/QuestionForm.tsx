@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement, type ReactNode } from "react";
-import { useAui, useAuiState } from "@assistant-ui/react";
+import { useAui, useAuiState, useThreadViewport } from "@assistant-ui/react";
 import type { A2APart } from "@assistant-ui/react-a2a";
 import { draft, filled, keepDraft } from "../turn/drafts";
 import type { Field, FieldKind, Form, Question } from "../turn/question";
@@ -20,6 +20,7 @@ interface Asking {
 /**
  * What an agent asks, in the place of the input. Enter is the answer, Esc is no. Who is writing when it comes goes on writing, in the field for
  * something else, so that no key that was meant for the input answers. What was not sent is in the input again afterwards.
+ * It comes with what it is about in view: the focus that it takes would leave the page in the middle of the scroll to the request.
  */
 export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: Asking): ReactElement {
   const form = question.form;
@@ -28,6 +29,8 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
   const [words, show] = useState(begun);
   const [writing, setWriting] = useState(begun !== "");
   const isLate = useLateEnter(begun !== "");
+  const toEnd = useThreadViewport((viewport) => viewport.scrollToBottom);
+  useEffect(() => toEnd({ behavior: "instant" }), [toEnd]);
   const setWords = (written: string): void => {
     show(written);
     aui.composer.setText(written);

@@ -22,14 +22,15 @@ interface Talk {
   onNew: () => void;
 }
 
-/** The conversation, and below it where the user answers. */
+/** The conversation, and below it where the user answers. One that was opened is shown at its end, a first answer from its beginning. */
 export function Thread({ conversation, shown, health, modes, send, onNew }: Talk): ReactElement {
   const question = shown.turn?.question;
+  const [begunHere] = useState(shown.stage === "new");
   const empty = shown.stage === "new" || (shown.stage === "ready" && !shown.items.length);
   return (
     <ThreadPrimitive.Root asChild>
       <main className="thread">
-        <ThreadPrimitive.Viewport className="viewport" tabIndex={0} role="region" aria-label="Conversation" {...(empty ? { autoScroll: false } : {})} turnAnchor="top">
+        <ThreadPrimitive.Viewport className="viewport" tabIndex={0} role="region" aria-label="Conversation" turnAnchor="top" scrollToBottomOnInitialize={!begunHere}>
           <div className="column">
             {empty && <Welcome health={health} onAsk={(request) => send([{ text: request }])} />}
             {shown.stage === "loading" && <Loading />}
