@@ -18,7 +18,9 @@ def main(argv: Sequence[str]) -> int:
         from utils.observability.logging import configure_logging
         from utils.observability.settings import LogSettings
 
-        quiet = LogSettings.load({"LOG_LEVEL": "WARNING"})  # its own lines say what became of each document
+        quiet = LogSettings.model_validate(
+            {"LOG_LEVEL": "WARNING"}
+        )  # its own lines say what became of each document
         configure_logging(quiet, agent="rag", environ=process_environment())
         return run_ingest(argv[1:])
     from agents.rag.agent import RagAgent
