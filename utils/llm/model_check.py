@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from utils.llm.classify import classify
+from utils.llm.classify import UNREACHABLE, classify
 from utils.llm.factory import create_chat_model, describe_model
 from utils.llm.server_window import ServerWindow, server_window
-from utils.settings import LLMSettings
+from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -36,6 +37,18 @@ NO_CALL = (
     "it answered, but did not call the tool that it was asked to call. Agents need tool calls: choose an LLM_MODEL "
     "that is made for them, and see that its server passes tools on."
 )
+
+
+_ADDRESSES = {
+    ModelProvider.OPENAI: "openai_base_url",
+    ModelProvider.OPENAI_COMPATIBLE: "openai_base_url",
+    ModelProvider.AZURE_OPENAI: "azure_openai_endpoint",
+    ModelProvider.AWS_BEDROCK: "aws_endpoint_url",
+    ModelProvider.ANTHROPIC: "anthropic_base_url",
+    ModelProvider.GOOGLE_GEMINI: "google_base_url",
+    ModelProvider.GCP_VERTEXAI: "google_base_url",
+}
+"""Field of `LLMSettings` with the address of a provider's server."""
 
 
 class CallForm(StrEnum):
@@ -118,8 +131,19 @@ async def check_model(settings: LLMSettings, seconds: float) -> ModelCheck:
         failure = classify(error)
         if failure is None:
             raise
-        return ModelCheck(name, failure.message, window=window)
+        problem = _unreachable(settings) if failure.message == UNREACHABLE else failure.message
+        return ModelCheck(name, problem, window=window)
     return ModelCheck(name, form=_form(answer), streams=chunks > 1, window=window)
+
+
+def _unreachable(settings: LLMSettings) -> str:
+    """Which server cannot be reached, and what to look at. For the operator alone: users are not told the address."""
+    field = _ADDRESSES[settings.provider]
+    if url := getattr(settings, field):
+        host = urlsplit(url).netloc.rpartition("@")[2]
+        setting = LLMSettings.model_fields[field].alias
+        return f"{UNREACHABLE.rstrip('.')} at {host}. See whether its server runs, and check {setting}."
+    return f"{UNREACHABLE} Check the network, and HTTPS_PROXY where there is a proxy."
 
 
 async def _ask(settings: LLMSettings, seconds: float) -> tuple[AIMessage | None, int]:

@@ -160,6 +160,14 @@ async def test_a_target_that_makes_no_sense_costs_a_sentence(
     assert lines[-1] == "2 added, 0 updated, 0 unchanged, 0 removed, 1 skipped."
 
 
+async def test_a_page_that_is_not_fetched_costs_a_sentence_and_no_line_of_the_log(tmp_path: Path) -> None:
+    code, lines, err = await ingest(tmp_path, "http://127.0.0.1:9/page.html")
+    assert (code, err) == (1, "")
+    assert lines[-1] == "0 added, 0 updated, 0 unchanged, 0 removed, 1 skipped."
+    assert "RAG_ALLOW_PRIVATE_URLS" in lines[-2]
+    assert not [line for line in lines if "url.refused" in line]
+
+
 @pytest.mark.parametrize("make", BAD.values(), ids=BAD.keys())
 async def test_the_agent_becomes_ready_beside_a_bad_document(
     folder: Path, tmp_path: Path, make: Callable[[Path], None]

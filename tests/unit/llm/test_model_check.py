@@ -91,11 +91,24 @@ async def test_a_server_without_tools_is_said_with_what_to_change(double: Strict
 
 
 @pytest.mark.listens
-async def test_a_dead_port_is_said():
+async def test_a_server_that_is_off_is_said_with_its_address_and_its_setting_without_a_password():
     dead = {"LLM_PROVIDER": "openai-compatible", "LLM_MODEL": "m"}
-    url = f"http://127.0.0.1:{free_port()}/v1"
+    host = f"127.0.0.1:{free_port()}"
+    url = f"http://me:hidden-word@{host}/v1"
     check = await check_model(LLMSettings.load(dead | {"OPENAI_BASE_URL": url}), 20)
-    assert check.problem == "The model provider cannot be reached."
+    assert check.problem == (
+        f"The model provider cannot be reached at {host}. See whether its server runs, and check OPENAI_BASE_URL."
+    )
+
+
+@pytest.mark.listens
+async def test_a_provider_without_an_address_of_its_own_that_cannot_be_reached_names_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
+    away = {"LLM_PROVIDER": "openai", "LLM_MODEL": "m", "OPENAI_API_KEY": "k"}
+    check = await check_model(LLMSettings.load(away), 20)
+    assert "HTTPS_PROXY" in check.problem
 
 
 async def test_a_model_that_does_not_answer_in_time_is_late_and_the_setting_is_named(double: StrictProvider):

@@ -67,6 +67,38 @@ def test_what_an_added_agent_is_there_for_goes_to_it_although_github_has_its_lik
     assert _calls(model, said) == [("tickets", {"request": said})]
 
 
+TRACKER = delegation_to(
+    "tracker",
+    "Reads tickets of our tracker and closes them.",
+    ["List the tickets", "Which tickets are open?", "What is ticket 42 about?", "Close ticket 42"],
+)
+
+
+@pytest.mark.parametrize(
+    "said", ["List the tickets", "Which tickets are open?", "What is ticket 99 about?", "Close ticket 42"]
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_an_added_agent_that_is_asked_with_questions_gets_them_and_its_changes_before_github(said, first):
+    tools = tools_of("supervisor")
+    model = routing.model().bind_tools([TRACKER, *tools] if first else [*tools, TRACKER])
+    assert _calls(model, said) == [("tracker", {"request": said})]
+
+
+@pytest.mark.parametrize(
+    ("said", "agent"),
+    [
+        ("List the open issues of acme/rocket", "github"),
+        ("Close issue 4 of acme/rocket", "github"),
+        ("How do I back up my data?", "rag"),
+    ],
+)
+def test_what_is_github_s_or_the_documents_stays_there_beside_an_agent_that_is_asked_with_questions(
+    said, agent
+):
+    model = routing.model().bind_tools([TRACKER, *tools_of("supervisor")])
+    assert _calls(model, said) == [(agent, {"request": said})]
+
+
 BOARD = delegation_to(
     "board",
     "Answers from the entries of the board.",

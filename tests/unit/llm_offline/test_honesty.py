@@ -4,10 +4,11 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 
+from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
 from utils.messages.question import asks_user
-from utils.messages.results import Article, Articles, Items, dump_result
+from utils.messages.results import Article, Articles, Items, Record, dump_result
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,23 @@ def test_a_condition_that_was_not_applied_and_a_word_not_understood_are_named(ch
 )
 def test_a_request_that_was_followed_whole_is_answered_without_a_remark(chat, request_text):
     assert "Not applied" not in _answered(chat, request_text)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Which documents are indexed?",
+        *LIST_SOURCES,
+        *(each for each in FETCH_DOCUMENT if "security document" not in each),  # it has to ask which one
+    ],
+)
+def test_a_list_or_a_page_of_the_documents_is_shown_without_a_remark(chat, request_text):
+    bound = chat.bind_tools(tools_of("rag"))
+    (called,) = bound.invoke([HumanMessage(request_text)]).tool_calls
+    page = dump_result(Record(kind="document", item={"title": "Words", "text": "An agent is a service."}))
+    result = ToolMessage(page, tool_call_id=called["id"])
+    answer = bound.invoke([HumanMessage(request_text), AIMessage("", tool_calls=[called]), result]).text
+    assert "Not applied" not in answer
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def route(
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
-    library = next((tool for tool in reading if tool.is_library), None)
+    library = library_of(reading)
     own = FORMS["own_documents"].search(clause) or kinds.get(RequestKind.DOCUMENTS, 0.0) >= SURELY
     if library and repositories and own and entities.repository(links_in_words(clause)) is None:
         return _of_no_repositories(clause, reading, similarity, library)
@@ -94,6 +94,15 @@ def route(
     if nearest.score >= _enough(nearest.tool, clause, asks_from):
         return nearest
     return Route(library or next(runs, None), nearest.score)
+
+
+def library_of(tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that answers from documents: of those with questions as examples the one whose texts use the most words.
+
+    An agent that a team has added may be asked with questions too, and they are about its own subject.
+    """
+    libraries = [tool for tool in tools if tool.is_library]
+    return max(libraries, key=lambda tool: len(set(content_stems(" ".join(tool.examples)))), default=None)
 
 
 def _declared_changes(
@@ -132,7 +141,7 @@ def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: floa
 def _of_an_added_agent(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route | None:
     """The tool of an agent that a team has added, if it is the nearest of all: the kinds know no such agent."""
     score, tool = max(ranked(clause, tools, similarity), key=lambda pair: pair[0])
-    is_added = tool.delegates and not (tool.about_repositories or tool.is_library or tool.changes)
+    is_added = tool.delegates and not (tool.about_repositories or tool.changes or tool == library_of(tools))
     return Route(tool, score) if is_added and score >= NEAR else None
 
 
@@ -148,7 +157,7 @@ def _of_no_repositories(
 def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float) -> Route:
     """The tool with the highest score, of those that the clause's own words do not rule out."""
     named = _names_what_is_on_github(clause)
-    library = next((tool for tool in tools if tool.is_library), None)
+    library = library_of(tools)
     repositories = any(tool.about_repositories for tool in tools)
     scored = ranked(clause, tools, similarity)
     of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)

@@ -16,6 +16,7 @@ from utils.llm.offline.clauses import cuts, without_story
 from utils.llm.offline.dates import moments
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
+from utils.llm.offline.particulars import masked
 from utils.llm.offline.steps import Step
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, foreign_words, is_foreign, spelled_out, stem, words
@@ -54,12 +55,19 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
 
 
 def _own_words(step: Step, tool: ToolSpec) -> set[str]:
-    """Stems of what a call's arguments say and of what it shows."""
+    """Stems of what a call's arguments say and of what it shows: whatever its own texts say where nothing can be left out."""
     subjects = [each.noun for each in (tool, step.then) if each]
     usual = ["default branch"] if tool.accepts(*NAMES["branch"]) else []
+    if all(each.required for each in tool.parameters):
+        usual += [tool.description, *map(masked, tool.examples)]
     said = " ".join([*subjects, *usual, *step.arguments, *(repository_of(step.arguments) or ())])
     named = said.replace("_", " ")
-    return {*_values(step.arguments), *map(stem, words(named)), *content_stems(named)} - _PLAIN
+    given = _WORD.findall(" ".join(map(str, step.arguments.values())))
+    return {
+        *_values(step.arguments),
+        *map(stem, words(named)),
+        *content_stems(" ".join([named, *given])),
+    } - _PLAIN
 
 
 def _without_told(text: str, own: Collection[str]) -> str:
