@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -24,6 +23,7 @@ from githubkit.retry import RetryOption
 from agents.github.settings import GitHubSettings
 from utils.net.bounded import LARGEST_BODY, MIB, Bound
 from utils.net.loopback import is_loopback
+from utils.net.retry_after import asked_wait
 from utils.net.web_client import disable_cookies
 from utils.timing import backoff
 
@@ -104,10 +104,9 @@ def _shared(settings: GitHubSettings) -> Any:
 
 def _wait_of(value: str) -> timedelta:
     """The wait of a `Retry-After` with a date or a fraction; githubkit's own default if there is none."""
-    with suppress(ValueError, OverflowError):
-        return timedelta(seconds=max(0, math.ceil(float(value))))
-    with suppress(ValueError, TypeError, OverflowError):
-        return max(parsedate_to_datetime(value) - datetime.now(UTC), timedelta())
+    seconds = asked_wait(value)
+    with suppress(OverflowError):
+        return _UNTOLD if seconds is None else timedelta(seconds=math.ceil(seconds))
     return _UNTOLD
 
 

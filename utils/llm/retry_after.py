@@ -1,10 +1,12 @@
-"""How long a provider asks to wait: parsed from its refusal, and worded for a user. Pure."""
+"""How long a provider asks to wait: parsed from its refusal, and worded for a user."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
+
+from utils.net.retry_after import asked_wait
 
 _WAIT = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)(ms|s)\b")
 
@@ -18,10 +20,10 @@ _MANY_MINUTES = 120 * 60.0
 def retry_after(headers: object, text: str) -> float | None:
     """Seconds that a refusal asks to wait, from its header or else its text; `None` if it does not say."""
     value = headers.get("retry-after") if isinstance(headers, Mapping) else None
-    try:
-        return float(str(value))
-    except ValueError:
-        found = _WAIT.search(text)
+    seconds = asked_wait(value)
+    if seconds is not None:
+        return seconds
+    found = _WAIT.search(text)
     if found is None:
         return None
     return float(found[1]) / (1000 if found[2] == "ms" else 1)

@@ -12,6 +12,7 @@ import structlog
 from pydantic import ValidationError
 
 from utils.errors import PlatformError, ToolTimeout, UpstreamRefused, UpstreamUnavailable
+from utils.mcp.call import call_tool
 from utils.mcp.config import McpServer
 from utils.mcp.http_failure import NOT_FOUND, HttpFailure, failure_in
 from utils.mcp.results import unknown_result
@@ -125,7 +126,7 @@ class Connection:
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         session, gone = await self._current(), self._gone
-        work = asyncio.ensure_future(session.call_tool(tool, dict(arguments)))
+        work = asyncio.ensure_future(call_tool(session, tool, arguments))
         lost = asyncio.ensure_future(gone.wait())
         allowed = self.server.timeout_seconds
         try:
@@ -170,8 +171,6 @@ class Connection:
                 ) from error
             case ValidationError():
                 raise UpstreamRefused(unknown_result(tool, error)) from error
-            case RuntimeError():
-                raise UpstreamRefused(f"The result of {tool} does not have the form it promised.") from error
         self._lose(session)
         raise UnansweredError(self._unavailable(_LOST)) from error
 

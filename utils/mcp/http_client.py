@@ -5,7 +5,9 @@ The client of MCP ends the session, and every call in it, at the first HTTP erro
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,13 +24,24 @@ from utils.net.unsent import never_sent
 _SESSION = "mcp-session-id"
 _JSON = "application/json"
 _OK = 200
+STREAMS_AT_ONCE = 20
+STREAM_SECONDS = 0.5
+"""How often event streams may be opened: so many at once, then one in so many seconds."""
 
 
 class McpHttpClient(httpx.AsyncClient):
-    """Sends messages of MCP. A failed request gets a JSON-RPC error response; failures of notifications are ignored."""
+    """Sends messages of MCP. A failed request gets a JSON-RPC error response; failures of notifications are ignored.
+
+    The client of MCP opens an event stream again whenever its server closes it, after the milliseconds that the server's `retry:` names. With 0 of
+    them it would do nothing else, so streams that are opened too often wait here.
+    """
+
+    _stream_due = -math.inf
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request, and convert a failure to an error response."""
+        if request.method == "GET":
+            await self._pace()
         if request.method != "POST":
             return await super().send(request, **options)
         number = _id_of(request)
@@ -46,6 +59,13 @@ class McpHttpClient(httpx.AsyncClient):
             return with_certain_response(response, number)
         await response.aclose()
         return _error_response(request, number, failure)
+
+    async def _pace(self) -> None:
+        """Wait until another event stream may be opened."""
+        now = asyncio.get_running_loop().time()
+        earliest = now - STREAMS_AT_ONCE * STREAM_SECONDS
+        self._stream_due = max(self._stream_due, earliest) + STREAM_SECONDS
+        await asyncio.sleep(max(0.0, self._stream_due - now))
 
     async def _send_following(self, request: httpx.Request, options: Mapping[str, Any]) -> httpx.Response:
         """The response to a message, after redirects within the server's origin."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from utils.errors import PlatformError, ToolTimeout, UpstreamRefused, UpstreamUnavailable
 from utils.mcp.words import plain
+from utils.net.retry_after import asked_wait
 
 if TYPE_CHECKING:
     from mcp.shared.exceptions import McpError
@@ -123,8 +124,5 @@ def failure_in(error: McpError) -> HttpFailure | None:
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
-    try:
-        wait = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return wait if 0 <= wait <= _LONGEST_WAIT else None
+    wait = asked_wait(headers.get("retry-after"))
+    return None if wait is None or wait > _LONGEST_WAIT else wait

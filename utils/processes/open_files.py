@@ -6,6 +6,8 @@ import sys
 
 import structlog
 
+from utils.errors import SettingsError
+
 log = structlog.get_logger(__name__)
 
 WANTED = 65_536
@@ -13,6 +15,9 @@ WANTED = 65_536
 
 FEW = 4_096
 """Files below which it is said: twice `MAX_CONNECTIONS` as it is by default, and as many again for databases and sub-agents."""
+
+LEAST = 256
+"""Files below which nothing starts: a supervisor has about 75 open without a connection, and connections may take half of the limit."""
 
 NO_LIMIT = 0
 
@@ -29,10 +34,19 @@ def allowed_files() -> int:
 
 
 def raise_open_files() -> None:
-    """Let this process open as many files as it is allowed to, up to `WANTED`; says so where these are few."""
+    """Let this process open as many files as it is allowed to, up to `WANTED`; says so where these are few.
+
+    Raises:
+        SettingsError: They are so few that it could take no connection.
+    """
     files, wanted = open_files(), allowed_files()
     if files != wanted and _raised(wanted):
         files = wanted
+    if 0 < files < LEAST:
+        raise SettingsError(
+            "ulimit -n",
+            f"This process may open {files} files, and needs at least {LEAST}. Raise the limit of open files: ulimit -n {FEW}",
+        )
     if 0 < files < FEW:
         log.warning(
             "process.few_files",

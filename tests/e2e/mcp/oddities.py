@@ -20,8 +20,12 @@ ANSWERS: dict[str, Any] = {
     "silent": {"result": {"content": None}},
     "broken": {"error": {"code": -32000, "message": "The disk\u2028is\x00 full" + "!" * 10_000}},
     "closed": {"error": {"code": -32000, "message": "Connection closed"}},
+    "unlike": {"result": {"content": [], "structuredContent": {"a": "a" * 22 + "!"}}},
     "late": {"error": {"code": 408, "message": "The database took too long"}},
     "ended": {"error": {"code": 32600, "message": "No such row"}},
+}
+RESULTS: dict[str, Any] = {
+    "unlike": {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}},
 }
 CALLS: list[str] = []
 
@@ -34,6 +38,7 @@ def tools() -> list[dict[str, Any]]:
             "name": name,
             "inputSchema": {"type": "object", "properties": properties},
             "annotations": {"readOnlyHint": True},
+            **({"outputSchema": RESULTS[name]} if name in RESULTS else {}),
         }
         for name, properties in shapes.items()
     ]

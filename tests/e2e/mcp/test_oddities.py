@@ -90,6 +90,10 @@ async def test_structured_content_without_a_text_reaches_the_model(talk):
     assert json.loads(await told(talk, "structured")) == {"n": 1, "deep": {"a": [1, 2]}}
 
 
+async def test_a_result_is_not_compared_with_the_schema_of_its_server_which_could_take_forever(talk):
+    assert json.loads(await told(talk, "unlike")) == {"a": "a" * 22 + "!"}
+
+
 async def test_an_error_of_the_server_is_told_in_its_words_on_one_line(talk):
     found = await problem(talk, "broken")
     assert found.error == "upstream_refused"

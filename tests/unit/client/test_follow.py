@@ -224,6 +224,9 @@ async def test_the_reply_to_a_question_is_followed_to_its_own_end(*, streaming: 
     assert states == ["completed"]
 
 
+PAST = "Wed, 21 Oct 2015 07:28:00 GMT"
+
+
 class Refusing(httpx.AsyncHTTPTransport):
     """Answers the first sends as a busy agent does; they do not arrive."""
 
@@ -242,11 +245,11 @@ class Refusing(httpx.AsyncHTTPTransport):
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-@pytest.mark.parametrize("status", [503, 429])
+@pytest.mark.parametrize(("status", "after"), [(503, "0"), (429, "0"), (503, PAST)])
 async def test_a_busy_agent_is_sent_the_same_message_again_after_the_time_that_it_names(
-    *, streaming: bool, status: int
+    *, streaming: bool, status: int, after: str
 ) -> None:
-    agent, transport = ScriptedAgent(answering), Refusing(4, status=status)
+    agent, transport = ScriptedAgent(answering), Refusing(4, status=status, after=after)
     task, waits, message = TaskView(), list[AgentAway](), user_message("go", context_id="c")
     async with serve(agent, streaming=streaming) as url, connected(url, transport) as connection:
         async for event in follow_message(connection, message):

@@ -61,6 +61,7 @@ def serve(
     options = _parser(agent_class.name).parse_args(argv)
     in_json = False
     try:
+        _check_docstrings()
         environ = _environment(options)
         logs = LogSettings.load(environ)
         in_json = logs.format is LogFormat.JSON
@@ -96,6 +97,19 @@ def serve(
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _check_docstrings() -> None:
+    """See that Python has kept docstrings: they are the descriptions of tools.
+
+    Raises:
+        SettingsError: It has not.
+    """
+    if sys.flags.optimize > 1:
+        raise SettingsError(
+            "PYTHONOPTIMIZE",
+            "PYTHONOPTIMIZE=2 removes docstrings, by which models choose tools, so no agent can start. Unset it, or set 1.",
+        )
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from utils.net.retry_after import asked_wait
+
 BUSY_STATUS = (429, 503)
 
 SHORTEST_RETRY, LONGEST_RETRY = 0.2, 30.0
@@ -21,8 +23,5 @@ def retry_after_of(error: BaseException) -> float | None:
 
     if not isinstance(error, httpx.HTTPStatusError) or error.response.status_code not in BUSY_STATUS:
         return None
-    try:
-        seconds = float(error.response.headers["Retry-After"])
-    except (KeyError, ValueError):  # a date is not used by agents
-        return None
-    return min(max(seconds, SHORTEST_RETRY), LONGEST_RETRY)
+    seconds = asked_wait(error.response.headers.get("Retry-After"))
+    return None if seconds is None else min(max(seconds, SHORTEST_RETRY), LONGEST_RETRY)
