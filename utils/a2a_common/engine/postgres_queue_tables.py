@@ -13,7 +13,7 @@ from utils.a2a_common.engine.queue_tables import Counts
 from utils.a2a_common.engine.resilient_jobs import COUNTS, loads_of
 from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.at_rest import commands_ended
-from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
+from utils.persistence.postgres.pool import RECONNECT_SECONDS, CancelablePool, Connection, PostgresPool
 
 
 class QueuePool(CancelablePool):
@@ -49,6 +49,7 @@ class PostgresQueueTables:
             min_size=1,
             max_size=4,
             timeout=self._pool.wait_seconds,
+            reconnect_timeout=RECONNECT_SECONDS,
             name=f"{self.schema} queue",
         )
 
