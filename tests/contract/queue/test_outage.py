@@ -23,8 +23,7 @@ async def has_no_connection(queue: ProcrastinateQueue) -> bool:
     try:
         await queue.waiting()
     except StorageError as error:
-        assert error.__cause__ is not None
-        return isinstance(error.__cause__.__cause__, PoolTimeout)
+        return isinstance(getattr(error.__cause__, "__cause__", None), PoolTimeout)
     return False
 
 

@@ -1,6 +1,7 @@
 """Notices that an agent's tables are others than at its last start: a backup was restored into them, or they are a copy.
 
-What the turns in it did after the backup was made is not known, so they must not go on.
+What the turns in it did after the backup was made is not known, so they must not go on. A question that was open may have been
+answered after the backup, so it must not be answered again.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from typing import Any
 import structlog
 
 from utils.persistence.postgres.pool import Connection, PostgresPool
-from utils.persistence.runs import RESTORED
+from utils.persistence.runs import QUESTION, RESTORED
+from utils.persistence.task_states import INTERRUPTED
 
 log = structlog.get_logger(__name__)
 
@@ -28,10 +30,15 @@ _FIRST = "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT (name) D
 _LAST = "SELECT value FROM secrets WHERE name = %s FOR UPDATE"
 _KEEP = "UPDATE secrets SET value = %s WHERE name = %s"
 _HALT = "UPDATE runs SET attempts = %s"
+_CLOSE = """
+INSERT INTO runs (task_id, conversation, owner, body, writer, attempts)
+SELECT id, context_id, owner, %s, 0, %s FROM tasks WHERE state = ANY(%s) ON CONFLICT (task_id) DO NOTHING
+"""
+_ASKED = [int(state) for state in sorted(INTERRUPTED)]
 
 
 async def halt_restored_turns(pool: PostgresPool) -> None:
-    """Let the turns of a restored backup end, and not go on, in the process that takes them. Turns of a later time do go on.
+    """Mark the turns and the open questions of a restored backup, so that the engine ends their tasks. Turns of a later time go on.
 
     Raises:
         StorageError: The database failed.
@@ -46,11 +53,18 @@ async def halt_restored_turns(pool: PostgresPool) -> None:
         if not moved:
             now = [number or known for number, known in zip(now, [*before, "", ""], strict=False)]
         await db.execute(_KEEP, (_stored(now), PLACE))
-        return (await db.execute(_HALT, (RESTORED,))).rowcount if moved else None
+        return await _halt(db) if moved else None
 
     halted = await pool.run(work)
     if halted is not None:
         log.warning("database.restored", turns=halted)
+
+
+async def _halt(db: Connection) -> int:
+    """Mark what was under way; return how many tasks that are."""
+    turns = await db.execute(_HALT, (RESTORED,))
+    questions = await db.execute(_CLOSE, (QUESTION, RESTORED, _ASKED))
+    return turns.rowcount + questions.rowcount
 
 
 def _differ(before: list[str], now: list[str]) -> bool:
