@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.postgres import AGENT, PostgresServer
+from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.names import schema_name
 from utils.persistence.postgres.pool import PostgresPool
-from utils.persistence.postgres.restored import halt_restored_turns
+from utils.persistence.postgres.restored import halt_restored_turns, same_tables
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.runs import RESTORED, RunRow
 
@@ -100,3 +101,26 @@ async def test_tables_that_were_made_anew_in_the_same_database_are_noticed(postg
             await pool.execute(statement)
         assert await started(pool) == RESTORED
         assert await started(pool) == 0
+
+
+async def test_a_new_connection_to_a_database_that_is_still_being_restored_is_refused_and_ends_nothing(
+    postgres: PostgresServer,
+) -> None:
+    ends: list[str] = []
+    async with postgres.opened() as pool:
+        pool.check = same_tables(await halt_restored_turns(pool), lambda: ends.append("ends"))
+        await (await pool.connect()).close()
+        for statement in (
+            "CREATE TABLE dumped AS TABLE secrets",
+            "DROP TABLE secrets",
+            "ALTER TABLE dumped RENAME TO secrets",
+        ):
+            await pool.execute(statement)
+        with pytest.raises(DatabaseUnreachable):
+            await pool.connect()
+        assert ends == []
+        await pool.execute("ALTER TABLE secrets ADD PRIMARY KEY (name)")
+        for _ in range(2):
+            with pytest.raises(DatabaseUnreachable):
+                await pool.connect()
+        assert ends == ["ends"]

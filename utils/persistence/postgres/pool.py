@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 Connection = AsyncConnection[tuple[Any, ...]]
 Work = Callable[[Connection], Awaitable[Result]]
+Check = Callable[[AsyncConnection[Any]], Awaitable[None]]
+"""Raises `psycopg.Error` for a connection that must not be used."""
 
 SILENT_SECONDS = 2.0
 """How long a server may take for a new connection before it counts as hanging; a loaded one takes a fraction."""
@@ -114,6 +116,7 @@ class PostgresPool:
         wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
         locks: What this process holds for longer than a transaction may last.
+        check: Checks each new connection, once it has the settings of `session`; none while `None`.
     """
 
     def __init__(self, settings: DatabaseSettings, *, agent: str) -> None:
@@ -123,6 +126,7 @@ class PostgresPool:
         self.wait_seconds = settings.wait_seconds
         self.alone = False
         self.locks = SessionLocks(self)
+        self.check: Check | None = None
         self._pool: AsyncConnectionPool[Connection] | None = None
 
     @property
@@ -198,8 +202,14 @@ class PostgresPool:
         await self.prepare(connection)
 
     async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
-        """Give a connection the settings of `session`."""
+        """Give a connection the settings of `session`, and check it.
+
+        Raises:
+            psycopg.Error: It cannot be used.
+        """
         await connection.execute(self.session(wait_seconds))
+        if self.check is not None:
+            await self.check(connection)
 
     def session(self, wait_seconds: float | None = None) -> sql.Composed:
         """The first statements of a connection, which set the agent's schema and the settings of this service.

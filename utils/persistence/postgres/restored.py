@@ -6,11 +6,14 @@ answered after the backup, so it must not be answered again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import structlog
+from psycopg.rows import tuple_row
 
-from utils.persistence.postgres.pool import Connection, PostgresPool
+from utils.persistence.postgres.pool import Check, Connection, PostgresPool
 from utils.persistence.runs import QUESTION, RESTORED
 from utils.persistence.task_states import INTERRUPTED
 
@@ -26,6 +29,9 @@ _MAY_ASK = "SELECT has_function_privilege('pg_control_system()', 'execute')"
 _SERVER = "(SELECT system_identifier::text FROM pg_control_system())"
 _UNKNOWN = "''"
 
+_WHOLE = "SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = 'secrets'::regclass AND indisprimary)"
+"""Whether all rows are restored: keys of tables are made after the rows of all tables."""
+
 _FIRST = "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
 _LAST = "SELECT value FROM secrets WHERE name = %s FOR UPDATE"
 _KEEP = "UPDATE secrets SET value = %s WHERE name = %s"
@@ -37,14 +43,17 @@ SELECT id, context_id, owner, %s, 0, %s FROM tasks WHERE state = ANY(%s) ON CONF
 _ASKED = [int(state) for state in sorted(INTERRUPTED)]
 
 
-async def halt_restored_turns(pool: PostgresPool) -> None:
+async def halt_restored_turns(pool: PostgresPool) -> list[str]:
     """Mark the turns and the open questions of a restored backup, so that the engine ends their tasks. Turns of a later time go on.
+
+    Returns:
+        What tells these tables from restored ones.
 
     Raises:
         StorageError: The database failed.
     """
 
-    async def work(db: Connection) -> int | None:
+    async def work(db: Connection) -> tuple[int | None, list[str]]:
         now = await _numbers(db)
         await db.execute(_FIRST, (PLACE, _stored(now)))
         (last,) = await _row(db, _LAST, PLACE)
@@ -53,11 +62,35 @@ async def halt_restored_turns(pool: PostgresPool) -> None:
         if not moved:
             now = [number or known for number, known in zip(now, [*before, "", ""], strict=False)]
         await db.execute(_KEEP, (_stored(now), PLACE))
-        return await _halt(db) if moved else None
+        return await _halt(db) if moved else None, now
 
-    halted = await pool.run(work)
+    halted, numbers = await pool.run(work)
     if halted is not None:
         log.warning("database.restored", turns=halted)
+    return numbers
+
+
+def same_tables(numbers: list[str], on_replaced: Callable[[], object]) -> Check:
+    """A check that no connection leads to other tables than those of the start, as of a backup that was restored meanwhile.
+
+    Args:
+        numbers: What tells the tables of the start from others.
+        on_replaced: Called when others are there, as a whole: the process must start anew.
+    """
+    told = False
+
+    async def check(db: Connection) -> None:
+        nonlocal told
+        if not _differ(numbers, await _numbers(db)):
+            return
+        (whole,) = await _row(db, _WHOLE)
+        if whole and not told:
+            told = True
+            log.error("database.replaced", effect="this process stops")
+            on_replaced()
+        raise psycopg.OperationalError("The tables are not those of the start.")
+
+    return check
 
 
 async def _halt(db: Connection) -> int:
@@ -86,6 +119,7 @@ async def _numbers(db: Connection) -> list[str]:
 
 
 async def _row(db: Connection, query: str, *values: object) -> tuple[Any, ...]:
-    row = await (await db.execute(query.encode(), values)).fetchone()
+    async with db.cursor(row_factory=tuple_row) as cursor:
+        row = await (await cursor.execute(query.encode(), values)).fetchone()
     assert row is not None
     return row
