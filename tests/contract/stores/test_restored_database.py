@@ -103,24 +103,35 @@ async def test_tables_that_were_made_anew_in_the_same_database_are_noticed(postg
         assert await started(pool) == 0
 
 
-async def test_a_new_connection_to_a_database_that_is_still_being_restored_is_refused_and_ends_nothing(
+@pytest.mark.parametrize("new", [True, False], ids=["new connection", "open connection"])
+async def test_tables_that_are_still_being_restored_are_not_used_and_the_process_ends_once_they_are(
+    new: bool,
     postgres: PostgresServer,
 ) -> None:
     ends: list[str] = []
     async with postgres.opened() as pool:
         pool.check = same_tables(await halt_restored_turns(pool), lambda: ends.append("ends"))
-        await (await pool.connect()).close()
+
+        async def use() -> None:
+            if new:
+                await (await pool.connect()).close()
+            else:
+                await pool.execute("SELECT 1")
+
+        await use()
+        restoring = await pool.connect()
         for statement in (
             "CREATE TABLE dumped AS TABLE secrets",
             "DROP TABLE secrets",
             "ALTER TABLE dumped RENAME TO secrets",
         ):
-            await pool.execute(statement)
+            await restoring.execute(statement.encode())
         with pytest.raises(DatabaseUnreachable):
-            await pool.connect()
+            await use()
         assert ends == []
-        await pool.execute("ALTER TABLE secrets ADD PRIMARY KEY (name)")
+        await restoring.execute("ALTER TABLE secrets ADD PRIMARY KEY (name)")
+        await restoring.close()
         for _ in range(2):
             with pytest.raises(DatabaseUnreachable):
-                await pool.connect()
+                await use()
         assert ends == ["ends"]

@@ -33,8 +33,8 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 Connection = AsyncConnection[tuple[Any, ...]]
 Work = Callable[[Connection], Awaitable[Result]]
-Check = Callable[[AsyncConnection[Any]], Awaitable[None]]
-"""Raises `psycopg.Error` for a connection that must not be used."""
+Check = Callable[[AsyncConnection[Any], bool], Awaitable[None]]
+"""Raises `psycopg.Error` for a connection that must not be used; the second argument says whether it is a new one."""
 
 SILENT_SECONDS = 2.0
 """How long a server may take for a new connection before it counts as hanging; a loaded one takes a fraction."""
@@ -116,7 +116,8 @@ class PostgresPool:
         wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
         locks: What this process holds for longer than a transaction may last.
-        check: Checks each new connection, once it has the settings of `session`; none while `None`.
+        check: Checks each new connection, once it has the settings of `session`, and each that is taken from the pool; with
+            `None` these are only asked for an answer.
     """
 
     def __init__(self, settings: DatabaseSettings, *, agent: str) -> None:
@@ -159,7 +160,7 @@ class PostgresPool:
             reconnect_timeout=RECONNECT_SECONDS,
             kwargs={"autocommit": True},
             configure=self._configure,
-            check=AsyncConnectionPool.check_connection,
+            check=self._check_taken,
             name=self.schema,
         )
         await pool.open()
@@ -201,6 +202,12 @@ class PostgresPool:
     async def _configure(self, connection: Connection) -> None:
         await self.prepare(connection)
 
+    async def _check_taken(self, connection: Connection) -> None:
+        if self.check is None:
+            await AsyncConnectionPool.check_connection(connection)
+        else:
+            await self.check(connection, False)
+
     async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
         """Give a connection the settings of `session`, and check it.
 
@@ -209,7 +216,7 @@ class PostgresPool:
         """
         await connection.execute(self.session(wait_seconds))
         if self.check is not None:
-            await self.check(connection)
+            await self.check(connection, True)
 
     def session(self, wait_seconds: float | None = None) -> sql.Composed:
         """The first statements of a connection, which set the agent's schema and the settings of this service.

@@ -29,6 +29,7 @@ _MAY_ASK = "SELECT has_function_privilege('pg_control_system()', 'execute')"
 _SERVER = "(SELECT system_identifier::text FROM pg_control_system())"
 _UNKNOWN = "''"
 
+_TABLE = "SELECT 'secrets'::regclass::oid::text"
 _WHOLE = "SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = 'secrets'::regclass AND indisprimary)"
 """Whether all rows are restored: keys of tables are made after the rows of all tables."""
 
@@ -73,15 +74,18 @@ async def halt_restored_turns(pool: PostgresPool) -> list[str]:
 def same_tables(numbers: list[str], on_replaced: Callable[[], object]) -> Check:
     """A check that no connection leads to other tables than those of the start, as of a backup that was restored meanwhile.
 
+    Of a connection that was checked before, only the table is looked at: its database and server stay the same.
+
     Args:
         numbers: What tells the tables of the start from others.
         on_replaced: Called when others are there, as a whole: the process must start anew.
     """
     told = False
 
-    async def check(db: Connection) -> None:
+    async def check(db: Connection, new: bool) -> None:
         nonlocal told
-        if not _differ(numbers, await _numbers(db)):
+        now = await _numbers(db) if new else ["", "", *await _row(db, _TABLE)]
+        if not _differ(numbers, now):
             return
         (whole,) = await _row(db, _WHOLE)
         if whole and not told:
