@@ -28,6 +28,9 @@ LOST = b"\xff"
 RESTORED = 2**31 - 1
 """The attempts of a turn in a restored backup: it does not go on."""
 
+QUESTION = b""
+"""The body of a row for a task of a restored backup that waits for its user: it is no turn, and the question is not answered."""
+
 _COLUMNS = "task_id, conversation, owner, body, writer, attempts"
 
 

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.postgres import AGENT, PostgresServer
+from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.names import schema_name
 from utils.persistence.postgres.pool import PostgresPool
-from utils.persistence.postgres.restored import halt_restored_turns
+from utils.persistence.postgres.restored import halt_restored_turns, same_tables
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.runs import RESTORED, RunRow
 
@@ -100,3 +101,37 @@ async def test_tables_that_were_made_anew_in_the_same_database_are_noticed(postg
             await pool.execute(statement)
         assert await started(pool) == RESTORED
         assert await started(pool) == 0
+
+
+@pytest.mark.parametrize("new", [True, False], ids=["new connection", "open connection"])
+async def test_tables_that_are_still_being_restored_are_not_used_and_the_process_ends_once_they_are(
+    new: bool,
+    postgres: PostgresServer,
+) -> None:
+    ends: list[str] = []
+    async with postgres.opened() as pool:
+        pool.check = same_tables(await halt_restored_turns(pool), lambda: ends.append("ends"))
+
+        async def use() -> None:
+            if new:
+                await (await pool.connect()).close()
+            else:
+                await pool.execute("SELECT 1")
+
+        await use()
+        restoring = await pool.connect()
+        for statement in (
+            "CREATE TABLE dumped AS TABLE secrets",
+            "DROP TABLE secrets",
+            "ALTER TABLE dumped RENAME TO secrets",
+        ):
+            await restoring.execute(statement.encode())
+        with pytest.raises(DatabaseUnreachable):
+            await use()
+        assert ends == []
+        await restoring.execute("ALTER TABLE secrets ADD PRIMARY KEY (name)")
+        await restoring.close()
+        for _ in range(2):
+            with pytest.raises(DatabaseUnreachable):
+                await use()
+        assert ends == ["ends"]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.postgres import PostgresServer
 from utils.persistence.postgres import pool as pool_module
-from utils.persistence.postgres.errors import DatabaseUnreachable
+from utils.persistence.postgres.errors import DatabaseHeld, DatabaseUnreachable
 from utils.persistence.postgres.own_tables import own_tables
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -23,11 +23,11 @@ EVERY_BYTE = bytes(range(256)) + b"\\x5c\\134"
 
 
 @asynccontextmanager
-async def opened(postgres: PostgresServer, setting: str) -> AsyncIterator[PostgresPool]:
-    """Connections to a new database with a setting for all who use it."""
+async def opened(postgres: PostgresServer, setting: str, **own: str) -> AsyncIterator[PostgresPool]:
+    """Connections to a new database with a setting for all who use it; `own` are settings of the process."""
     url = postgres.new_database()
     postgres.execute(f"ALTER DATABASE {url.rpartition('/')[2]} SET {setting}")
-    pool = PostgresPool(postgres.settings(url), agent="test")
+    pool = PostgresPool(postgres.settings(url, **own), agent="test")
     await pool.open()
     try:
         yield pool
@@ -98,6 +98,16 @@ async def test_an_agents_own_migration_takes_as_long_as_it_takes(
         own = own_tables(tmp_path)
         await own.apply(pool)
         assert await pool.one(f"SELECT version_num FROM {own.table}") == ("0001",)
+
+
+async def test_a_wait_for_a_lock_ends_with_a_sentence_on_the_lock_although_the_server_allows_less(
+    postgres: PostgresServer,
+) -> None:
+    own = {"DATABASE_WAIT_SECONDS": "0.5"}
+    async with opened(postgres, "statement_timeout = '50ms'", **own) as pool, pool.transaction() as holder:
+        await holder.execute("SELECT pg_advisory_xact_lock(1)")
+        with pytest.raises(DatabaseHeld):
+            await pool.execute("SELECT pg_advisory_lock(1)")
 
 
 async def test_a_transaction_whose_process_says_no_more_ends_and_gives_up_its_locks(

@@ -100,6 +100,7 @@ class DistributedEngine(TurnEngine):
         Raises:
             StorageError: The database cannot be reached.
         """
+        await self._recovery.end_restored()
         await self._queue.open(self._work, fair=self._fair)
         self._sweeper.start()
 

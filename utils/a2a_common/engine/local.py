@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task
@@ -26,6 +26,15 @@ from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.persistence.runs import RunStore, UnderWay
 
+Hold = Callable[[str], contextlib.AbstractAsyncContextManager[bool]]
+"""Keeps others from a conversation within the block; `False` where somebody else works on it."""
+
+
+@contextlib.asynccontextmanager
+async def nobody_else(_conversation: str) -> AsyncIterator[bool]:
+    """The hold on data that no other process works on."""
+    yield True
+
 
 class LocalEngine(TurnEngine):
     """The engine of one process. Its only clock is that of the event loop, and it starts no thread.
@@ -38,6 +47,7 @@ class LocalEngine(TurnEngine):
         max_waiting: Maximum number of waiting turns.
         caller_quota: Limits of one caller's unfinished turns.
         fair: Whether the places are shared among the callers.
+        hold: Keeps commands that work on the stored data from a conversation at rest.
     """
 
     def __init__(
@@ -50,10 +60,12 @@ class LocalEngine(TurnEngine):
         max_waiting: int,
         caller_quota: CallerQuota = NO_LIMIT,
         fair: bool = False,
+        hold: Hold = nobody_else,
     ) -> None:
         super().__init__(tasks, runs, runner, max_turns=max_turns, caller_quota=caller_quota, fair=fair)
         self._queue = LocalQueue(max_turns, max_waiting, fair=fair)
         self._max_turns = max_turns
+        self._hold = hold
 
     async def works_on(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled."""
@@ -69,13 +81,15 @@ class LocalEngine(TurnEngine):
     @contextlib.asynccontextmanager
     async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
         """Keep turns of a conversation from beginning within the block; `False` if one is under way."""
-        held = self._queue.hold(conversation)
+        if not self._queue.hold(conversation):
+            yield False
+            return
         try:
-            yield held
+            async with self._hold(conversation) as free:
+                yield free
         finally:
-            if held:
-                self._queue.release(conversation)
-                self._begin_next()
+            self._queue.release(conversation)
+            self._begin_next()
 
     async def start(self) -> None:
         """Resume the turns that an earlier process left unfinished; fail those that cannot be resumed.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, LiteralString
 
 from procrastinate import PsycopgConnector
@@ -12,8 +12,8 @@ from psycopg import sql
 from utils.a2a_common.engine.queue_tables import Counts
 from utils.a2a_common.engine.resilient_jobs import COUNTS, loads_of
 from utils.persistence.postgres.answering import AnsweringConnection
-from utils.persistence.postgres.at_rest import commands_ended
-from utils.persistence.postgres.pool import CancelablePool, Connection, PostgresPool
+from utils.persistence.postgres.at_rest import held_if_free
+from utils.persistence.postgres.pool import RECONNECT_SECONDS, CancelablePool, Connection, PostgresPool
 
 
 class QueuePool(CancelablePool):
@@ -49,6 +49,7 @@ class PostgresQueueTables:
             min_size=1,
             max_size=4,
             timeout=self._pool.wait_seconds,
+            reconnect_timeout=RECONNECT_SECONDS,
             name=f"{self.schema} queue",
         )
 
@@ -62,13 +63,9 @@ class PostgresQueueTables:
         async with self._pool.transaction() as connection:
             yield PostgresQueueTransaction(connection)
 
-    @asynccontextmanager
-    async def held_if_free(self, number: int) -> AsyncIterator[bool]:
-        """Hold a lock outside a transaction, which the server would end when idle; wait for commands."""
-        async with self._pool.locks.held_if_free(number) as free:
-            if free:
-                await commands_ended(self._pool)
-            yield free
+    def held_if_free(self, number: int) -> AbstractAsyncContextManager[bool]:
+        """Hold a lock outside a transaction; wait for commands."""
+        return held_if_free(self._pool, number)
 
 
 class PostgresQueueTransaction:

@@ -16,7 +16,7 @@ from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import Turn, decode_turn
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import OutcomeUnknown, PlatformError
-from utils.persistence.runs import RESTORED, RunRow, RunStore
+from utils.persistence.runs import QUESTION, RESTORED, RunRow, RunStore
 
 log = structlog.get_logger(__name__)
 
@@ -65,6 +65,16 @@ class Recovery:
                     await self.fail(task_id, owner, None)
         return found
 
+    async def end_restored(self) -> None:
+        """End what was under way when a restored backup was made, before an answer to one of its questions can be accepted.
+
+        Raises:
+            StorageError: The storage failed.
+        """
+        for row in await self._runs.rows():
+            if row.attempts == RESTORED:
+                await self.turn_of(row)
+
     async def turn_of(self, row: RunRow) -> Turn | None:
         """The turn of a row; `None` if it is over, or if it cannot be resumed: then its task is ended and the row removed."""
         try:
@@ -76,13 +86,15 @@ class Recovery:
         return turn
 
     async def _goes_on(self, row: RunRow) -> Turn | None:
-        turn = decode_row(row)
+        turn = decode_row(row) if row.body != QUESTION else None
         head = await self._tasks.head(row.task_id, row.owner)
-        over = head is not None and head.status.state in TERMINAL if turn is None else is_over(turn, head)
+        ended = head is not None and head.status.state in TERMINAL
+        restored = row.attempts == RESTORED
+        over = ended if turn is None or restored else is_over(turn, head)
         if turn is not None and not over and self._runner.resumable and row.attempts < MAX_ATTEMPTS:
             return turn
         if not over:
-            reason = OutcomeUnknown(RESTORED_SENTENCE) if row.attempts == RESTORED else None
+            reason = OutcomeUnknown(RESTORED_SENTENCE) if restored else None
             await self.fail(row.task_id, row.owner, turn, reason)
         return None
 

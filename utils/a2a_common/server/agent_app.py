@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from utils.a2a_common.server.agent_storage import (
     deletion_plan,
     free_bytes,
+    hold,
     push_configs,
     stored_sizes,
     turn_queue,
@@ -154,6 +155,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         sizes=partial(stored_sizes, agent.runtime),
         free_bytes=free_bytes(agent.runtime),
         queue=turn_queue(agent.runtime),
+        hold=hold(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),
         authenticator=authenticator_for(
             agent.name, auth, agent.runtime.settings.home.home, used_tokens(agent.runtime)

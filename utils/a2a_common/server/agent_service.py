@@ -10,6 +10,7 @@ from a2a.server.agent_execution import AgentExecutor
 from a2a.types.a2a_pb2 import AgentCard
 from starlette.middleware import Middleware
 
+from utils.a2a_common.engine.local import Hold, nobody_else
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
@@ -62,6 +63,7 @@ class AgentService:
         deletion: How conversations are deleted, and when by themselves; callers cannot delete them when omitted.
         message_answers: Answer messages of the agent's own extensions.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
+        hold: Keeps commands that work on the stored data from a conversation at rest, where there is no `queue`.
         consent: Decides who may approve; with a key of this process alone when omitted.
         authenticator: Identifies the callers, over HTTP and gRPC; everyone may call when omitted.
         url: Where the agent is reached; needed with `authenticator`.
@@ -90,6 +92,7 @@ class AgentService:
     deletion: DeletionPlan | None = None
     message_answers: Sequence[MessageAnswers] = ()
     queue: TurnQueue | None = None
+    hold: Hold = nobody_else
     takes_files: bool = False
     consent: Consent = field(default_factory=Consent)
     authenticator: Authenticator | None = None

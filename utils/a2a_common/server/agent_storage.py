@@ -7,12 +7,14 @@ import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.engine.local import nobody_else
 from utils.persistence.files import StoreFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.engine.local import Hold
     from utils.a2a_common.engine.turn_queue import TurnQueue
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.conversations import Kept
@@ -78,6 +80,17 @@ def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
         grace=settings.server.shutdown_grace_seconds,
         fit=runtime.shared_keys.fit if runtime.shared_keys is not None else None,
     )
+
+
+def hold(runtime: AgentRuntime) -> Hold:
+    """Keeps commands from a conversation that a single process brings to rest: files are not changed beside it, a database is."""
+    database = runtime.database
+    if database is None:
+        return nobody_else
+    from utils.persistence.postgres.at_rest import held_if_free
+    from utils.persistence.postgres.names import rest_lock
+
+    return lambda conversation: held_if_free(database, rest_lock(database.schema, conversation))
 
 
 def used_tokens(runtime: AgentRuntime) -> UsedTokens | None:

@@ -100,7 +100,9 @@ def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     quota = CallerQuota(turns, size * 1024**2)
     lines = {"max_turns": settings.max_concurrent_turns, "max_waiting": settings.max_waiting_turns}
     if service.queue is None:
-        return LocalEngine(service.log, service.runs, runner, caller_quota=quota, fair=fair, **lines)
+        return LocalEngine(
+            service.log, service.runs, runner, caller_quota=quota, fair=fair, hold=service.hold, **lines
+        )
     from utils.a2a_common.engine.distributed import DistributedEngine
 
     engine = DistributedEngine(

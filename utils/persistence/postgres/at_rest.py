@@ -6,7 +6,8 @@ rest takes its lock and waits for the commands: each sees what the other did, or
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from utils.persistence.postgres.names import rest_lock
@@ -39,7 +40,20 @@ async def at_rest(db: Connection, schema: str, tasks: Iterable[TaskKey]) -> set[
     }
 
 
-async def commands_ended(pool: PostgresPool) -> None:
+@asynccontextmanager
+async def held_if_free(pool: PostgresPool, number: int) -> AsyncIterator[bool]:
+    """Hold the lock of a conversation at rest outside a transaction, which the server would end when idle; wait for commands.
+
+    Raises:
+        StorageError: The database failed, or a command takes long.
+    """
+    async with pool.locks.held_if_free(number) as free:
+        if free:
+            await _commands_ended(pool)
+        yield free
+
+
+async def _commands_ended(pool: PostgresPool) -> None:
     """Wait until no command changes conversations.
 
     Raises:

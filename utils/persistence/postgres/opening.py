@@ -43,7 +43,8 @@ async def open_database(
         agent: Registered name of the agent.
         stack: What closes it.
         alone: Whether no other process may work on the agent's tables.
-        on_lost: Called where another process does all the same, since the database was away for a while.
+        on_lost: Called where another process does all the same, since the database was away for a while, or where a backup was
+            restored meanwhile.
         further: Other tables that the agent needs.
 
     Raises:
@@ -60,9 +61,9 @@ async def open_database(
 
         await stack.enter_async_context(only_process_on(pool, on_lost))
     await _bring_up_to_date(pool, settings, agent, further)
-    from utils.persistence.postgres.restored import halt_restored_turns
+    from utils.persistence.postgres.restored import halt_restored_turns, same_tables
 
-    await halt_restored_turns(pool)
+    pool.check = same_tables(await halt_restored_turns(pool), on_lost)
     return pool
 
 

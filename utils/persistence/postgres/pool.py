@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 Connection = AsyncConnection[tuple[Any, ...]]
 Work = Callable[[Connection], Awaitable[Result]]
+Check = Callable[[AsyncConnection[Any], bool], Awaitable[None]]
+"""Raises `psycopg.Error` for a connection that must not be used; the second argument says whether it is a new one."""
 
 SILENT_SECONDS = 2.0
 """How long a server may take for a new connection before it counts as hanging; a loaded one takes a fraction."""
@@ -61,18 +63,20 @@ _ALIVE: dict[str, str | int | None] = {
 
 _SESSION = """
 SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'; SET idle_session_timeout TO 0;
+SET statement_timeout TO 0;
 SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
 SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO {}
 """
 """Settings of a session, whatever the defaults of the database or the user: it sees what was stored while it waited for a lock, lives
-while it only listens or holds a lock, and uses the formats of the driver. A transaction whose process stalls, or is gone without the
+while it only listens or holds a lock, and uses the formats of the driver. A statement ends when it has waited too long for a lock, and
+a connection that answers nothing is given up (`AnsweringConnection`): a time limit of the server would end a wait before that. A transaction whose process stalls, or is gone without the
 server knowing it, is ended, and its locks are released."""
 _OUTLAST = """
 WITH before AS MATERIALIZED (SELECT current_setting('lock_timeout') AS lock_timeout)
 SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s), set_config('lock_timeout', lock_timeout, true) FROM before
 """
-_UNHURRIED = "SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0"
-"""Further settings for an upgrade: rewriting a table has no time limit."""
+_UNHURRIED = "SET idle_in_transaction_session_timeout TO 0"
+"""Further setting for an upgrade: rewriting a table has no time limit."""
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
@@ -112,6 +116,8 @@ class PostgresPool:
         wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
         locks: What this process holds for longer than a transaction may last.
+        check: Checks each new connection, once it has the settings of `session`, and each that is taken from the pool; with
+            `None` these are only asked for an answer.
     """
 
     def __init__(self, settings: DatabaseSettings, *, agent: str) -> None:
@@ -121,6 +127,7 @@ class PostgresPool:
         self.wait_seconds = settings.wait_seconds
         self.alone = False
         self.locks = SessionLocks(self)
+        self.check: Check | None = None
         self._pool: AsyncConnectionPool[Connection] | None = None
 
     @property
@@ -153,7 +160,7 @@ class PostgresPool:
             reconnect_timeout=RECONNECT_SECONDS,
             kwargs={"autocommit": True},
             configure=self._configure,
-            check=AsyncConnectionPool.check_connection,
+            check=self._check_taken,
             name=self.schema,
         )
         await pool.open()
@@ -195,9 +202,21 @@ class PostgresPool:
     async def _configure(self, connection: Connection) -> None:
         await self.prepare(connection)
 
+    async def _check_taken(self, connection: Connection) -> None:
+        if self.check is None:
+            await AsyncConnectionPool.check_connection(connection)
+        else:
+            await self.check(connection, False)
+
     async def prepare(self, connection: AsyncConnection[Any], *, wait_seconds: float | None = None) -> None:
-        """Give a connection the settings of `session`."""
+        """Give a connection the settings of `session`, and check it.
+
+        Raises:
+            psycopg.Error: It cannot be used.
+        """
         await connection.execute(self.session(wait_seconds))
+        if self.check is not None:
+            await self.check(connection, True)
 
     def session(self, wait_seconds: float | None = None) -> sql.Composed:
         """The first statements of a connection, which set the agent's schema and the settings of this service.
