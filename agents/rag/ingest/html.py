@@ -31,8 +31,13 @@ _DEEPEST = 150
 _DEEPEST_PARSED = 5_000
 """Nesting past which tags are left out before the page is parsed: the parser's time grows with the square of it, to a minute at 100,000."""
 _LONGEST_TAG = 2_000
+"""Characters of a tag past which its attributes are left out: the parser's time grows with the square of their number, to half an hour for
+10 MB of them. None is read but a few short ones, which say what is no text of the page."""
+_ATTRIBUTES = r"""(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+)*+[\s/]*+(?:>|\Z)"""
+"""The rest of a tag after its name, as HTML reads it: a `>` in a quoted value does not end it."""
 _TAG = re.compile(
-    rf"<(script|style|textarea|title)\b.*?(?:</\1\b|\Z)|<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w:-]{{0,50}})[^>]{{0,{_LONGEST_TAG}}}>",
+    rf"<(?P<raw>script|style|textarea|title)(?![\w:-]){_ATTRIBUTES}(?P<text>.*?(?=</(?P=raw)\b|\Z))|<!--(?:-?>|.*?(?:--!?>|\Z))"
+    rf"|<(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+){_ATTRIBUTES}",
     re.IGNORECASE | re.DOTALL,
 )
 """A tag; or what holds no tags, as a whole: text that is no markup, such as a script, and a comment."""
@@ -40,7 +45,8 @@ _NESTS_NOT = frozenset(
     re.findall(
         r"\w+",
         "area base br col embed hr img input link meta param source track wbr "  # have no end
-        "p li dd dt option optgroup tr td th thead tbody tfoot rt rp",  # end where the next one begins
+        "p li dd dt option optgroup tr td th thead tbody tfoot rt rp "  # end where the next one begins
+        "script style textarea title",  # hold text alone
     )
 )
 
@@ -49,7 +55,7 @@ def parse_html(text: str, fallback_title: str) -> Document:
     """Parse a page. The title is the first h1 of the main part, else the page's title element."""
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(_flattened(text))
+    tree = LexborHTMLParser(_bounded(text))
     page_title = tree.css_first("title")
     title = page_title.text(strip=True) if page_title else ""
     for node in tree.css(_NOISE):
@@ -64,23 +70,26 @@ def parse_html(text: str, fallback_title: str) -> Document:
     return writer.builder.build(title or None, fallback_title)
 
 
-def _flattened(text: str) -> str:
-    """The page without the tags that are nested too deeply for the parser."""
-    if text.count("<") <= _DEEPEST_PARSED:
-        return text
+def _bounded(text: str) -> str:
+    """The page without the tags that are nested too deeply for the parser, and without the attributes of tags that are too long for it."""
     depth = 0
 
     def kept(match: re.Match[str]) -> str:
         nonlocal depth
-        if not match[3]:
+        if raw := match["raw"]:
+            is_long = match.start("text") - match.start() > _LONGEST_TAG
+            return f"<{raw}>{match['text']}" if is_long else match[0]
+        name = match["name"]
+        if not name:
             return match[0]
-        if match[3].lower() in _NESTS_NOT:
-            return match[0] if depth < _DEEPEST_PARSED else " "
-        if match[2]:
+        tag = match[0] if len(match[0]) <= _LONGEST_TAG else f"<{match['end']}{name[:_LONGEST_TAG]}>"
+        if name.lower() in _NESTS_NOT:
+            return tag if depth < _DEEPEST_PARSED else " "
+        if match["end"]:
             depth = max(0, depth - 1)
-            return match[0] if depth < _DEEPEST_PARSED else " "
+            return tag if depth < _DEEPEST_PARSED else " "
         depth += 1
-        return match[0] if depth <= _DEEPEST_PARSED else " "
+        return tag if depth <= _DEEPEST_PARSED else " "
 
     return _TAG.sub(kept, text)
 

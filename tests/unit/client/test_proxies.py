@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -53,6 +56,48 @@ async def test_an_agent_elsewhere_is_reached_through_the_proxy(monkeypatch: pyte
     async with serve(ScriptedAgent(answering), wrap=as_proxy) as url:
         for name in ("HTTP_PROXY", "http_proxy"):
             monkeypatch.setenv(name, url)
+        async with http_client("http://weather.example") as http:
+            assert (await fetch_card(http, "http://weather.example")).name
+
+
+@asynccontextmanager
+async def socks_proxy(port: int) -> AsyncIterator[int]:
+    """A SOCKS5 proxy without a login, behind which every name is this machine's `port`. Its own port."""
+
+    async def passed(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while data := await source.read(65_536):
+            target.write(data)
+            await target.drain()
+        target.close()
+
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, methods = await reader.readexactly(2)
+        await reader.readexactly(methods)
+        writer.write(b"\x05\x00")
+        *_, length = await reader.readexactly(5)
+        await reader.readexactly(length + 2)
+        writer.write(b"\x05\x00\x00\x01" + bytes(6))
+        there = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(passed(reader, there[1]), passed(there[0], writer))
+
+    server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+@pytest.mark.listens
+@pytest.mark.usefixtures("behind_a_proxy")
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+async def test_an_agent_elsewhere_is_reached_through_a_socks_proxy(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+):
+    for name in PROXIES:
+        monkeypatch.delenv(name)
+    async with (
+        serve(ScriptedAgent(answering)) as url,
+        socks_proxy(httpx.URL(url).port or 0) as proxy,
+    ):
+        monkeypatch.setenv("ALL_PROXY", f"{scheme}://127.0.0.1:{proxy}")
         async with http_client("http://weather.example") as http:
             assert (await fetch_card(http, "http://weather.example")).name
 

@@ -118,3 +118,31 @@ def test_comparisons_in_scripts_are_no_tags_however_many_there_are() -> None:
     page = parse_html(f"<h1>Title</h1><script>{script}</script><!-- {'<div>' * 6_000} --><p>core</p>", "page")
     assert "core" in str(page)
     assert "e.length" not in str(page)
+
+
+_MANY = " ".join(f"a{number}=1" for number in range(400_000))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<p {_MANY}>core</p>",
+        f"<p>core</p {_MANY}>",
+        f"""<p ' x=">" {_MANY}>core</p>""",
+        f"<script {_MANY}></script><p>core</p>",
+        f"<textarea></textarea {_MANY}><p>core</p>",
+        f"<!--><p {_MANY}>core<!-- -->",
+        f"<p>core</p><!-- --!><p {_MANY}",
+    ],
+    ids=["start", "end", "odd quotes", "script", "end of text", "empty comment", "no end"],
+)
+@pytest.mark.timeout(60)  # the parser alone would take minutes
+def test_a_tag_of_attributes_without_end_is_read_in_no_time_and_the_text_beside_it_is_kept(page: str) -> None:
+    assert "core" in str(parse_html(page, "page"))
+
+
+def test_short_attributes_beside_long_tags_still_say_what_is_no_text_of_the_page() -> None:
+    picture = f'<img src="data:image/png;base64,{"A" * 9_000}">'
+    page = str(parse_html(f"<main>{picture}<p hidden>aside</p><p title='a > b'>core</p></main>", "page"))
+    assert "core" in page
+    assert "aside" not in page
