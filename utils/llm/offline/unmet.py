@@ -45,7 +45,7 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
         text = FORMS["unassigned"].sub(" ", text)
     own = _own_words(step, tool)
     text = _without_told(text, own)
-    found = _unclaimed(text, step, tool, own)
+    found = _unclaimed(text, tool, own)
     if tool.accepts("page", "limit", "per_page") and not tool.shows_one:
         found = [*_conditions(without_opening(text), arguments, tool, known), *found]
     return tuple(
@@ -72,11 +72,11 @@ def _without_told(text: str, own: Collection[str]) -> str:
     return text
 
 
-def _unclaimed(text: str, step: Step, tool: ToolSpec, own: set[str]) -> list[str]:
+def _unclaimed(text: str, tool: ToolSpec, own: set[str]) -> list[str]:
     """Words that nothing accounts for, from the first to the last of a group between joints: "the releases and sponsors of a/b"."""
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & own]
-    beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
+    beyond += _found("inside", text) if tool.noun == "commits" else []
     for form in ("time", "order", "topic", "with", "denied_state", "denied"):
         text = FORMS[form].sub(lambda match: ";".ljust(len(match[0])), text)
     hidden = _NAMED.sub(lambda match: ";".ljust(len(match[0])), entities.quotes_hidden(text))
@@ -157,6 +157,6 @@ def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
 
 def _values(arguments: Mapping[str, Any]) -> set[str]:
     """Stems of the words that a call's arguments stand for."""
-    given = [name.replace("_", " ") if value is True else value for name, value in arguments.items()]
+    given = arguments.values()
     each = [str(one) for value in given for one in (value if isinstance(value, list) else [value])]
     return {stem(word) for one in each for said in (one, *means(one)) for word in words(said)} | _PLAIN
