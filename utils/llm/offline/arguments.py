@@ -18,7 +18,7 @@ from utils.llm.offline.slots import free_word, written_text
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out
 
-_MEANS: dict[str, list[str]] = LEXICON["values"] | LEXICON["orders"]
+_MEANS: dict[str, list[str]] = LEXICON["values"]
 _TIMES = NAMES["since"] | NAMES["until"] | NAMES["dated"]
 _WEAK = frozenset({"all", "any", "none"})
 """Values whose words say other things as well; they count only when no other value does."""

@@ -117,7 +117,11 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int 
             return problem.message
     stems = _stems_of(rows, kind)
     said = {part: set(content_stems(part)) for part in left_out}
-    left_out = [part for part in said if not said[part] & stems or said[part] - stems - OF_ANY_ROWS]
+    left_out = [
+        part
+        for part in said
+        if not said[part] & stems or said[part] - stems - OF_ANY_ROWS or FORMS["order"].search(part)
+    ]
     return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
 
 
