@@ -31,14 +31,14 @@ _NAMED = re.compile(r"[\w.-]+/[\w./-]+|(?<![\w.])v?\d[\w.-]*|\S+\.{3}\S+")
 def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     """What a step's words ask for that its call leaves out, in the user's words.
 
-    `known` are all tools, whose descriptions and examples hold the words that are understood.
+    `known` are all tools; what another one lists is no condition.
     """
     tool, arguments = step.tool, step.arguments
     if tool is None or step.missing or tool.text_parameter or tool.changes:
         return ()
     text = without_form(without_story(step.clause.reading, tool.noun))
     if is_foreign(text):
-        understood = _known_words(known) | _values(arguments)
+        understood = _values(arguments)
         read = {word: stem(entities.in_digits(spelled_out(word)).lower()) for word in foreign_words(text)}
         return tuple(word for word, usual in read.items() if usual not in understood)
     if arguments.get("assignee") == "none":
@@ -148,11 +148,6 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     chosen = {str(arguments.get(p.name, p.default)) for p in stated} - {"None"}
     kept = {word for value in chosen for word in means(value)}
     return bool(chosen - {"all"}) and not kept & {word.lower() for word in _found("state_words", part)}
-
-
-def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
-    """Stems of what tools say of themselves."""
-    return {s for each in tools for line in (each.description, *each.examples) for s in content_stems(line)}
 
 
 def _values(arguments: Mapping[str, Any]) -> set[str]:
