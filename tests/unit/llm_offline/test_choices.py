@@ -226,9 +226,3 @@ def test_a_state_before_the_one_says_which_one_is_wanted(github):
 def test_each_condition_is_an_argument_of_its_own(github, said, wanted):
     ((_, arguments), *_more) = _asked(github, said)[0]
     assert {name: arguments.get(name) for name in wanted} == wanted
-
-
-def test_a_short_number_of_a_run_is_its_place_in_the_count_and_a_long_one_its_id(github):
-    [(short, arguments)], _ = _asked(github, "Show workflow run 562 of acme/rocket")
-    [(_, long)], _ = _asked(github, "Show workflow run 30433642 of acme/rocket")
-    assert (short, "run_id" in arguments, long["run_id"]) == ("list_workflow_runs", False, 30433642)

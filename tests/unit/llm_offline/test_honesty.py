@@ -377,6 +377,7 @@ def test_what_was_done_last_is_one_thing_but_not_what_was_done_in_a_time(chat, r
         ("which commits came to acme/rocket after that date?", "after that date"),
         ("branches of acme/rocket of 2024", "of 2024"),
         ("issues of acme/rocket opened in March 2026 and closed in April 2026", "in April 2026"),
+        ("who has the most open issues assigned in acme/rocket?", "the most open"),
         ("list PRs in acme/rocket that touch the Makefile", "touch the Makefile"),
         ("last 5 commits in acme/rocket not by octocat", "not by octocat"),
     ],

@@ -120,20 +120,6 @@ def test_two_versions_are_compared_the_older_one_first(models, said, pair):
     assert _calls(models["github"], said) == [("get_comparison", {"base": pair[0], "head": pair[1]})]
 
 
-def test_who_has_the_most_of_a_list_is_counted(models):
-    rows = Items(
-        kind="issues", items=[{"number": n, "author": "hubot" if n % 3 else "mona"} for n in range(9)]
-    )
-    answer = _answer(models["github"], "Who opened most of the issues in acme/rocket?", rows)
-    assert "By author, of the 9 found: hubot 6, mona 3." in answer
-    rows = Items(
-        kind="issues",
-        items=[{"number": n, "author": "x", "assignees": ["mona", "hubot"][: n % 3]} for n in range(9)],
-    )
-    answer = _answer(models["github"], "Who has the most open issues assigned in acme/rocket?", rows)
-    assert "By assignee, of the 9 found: mona 6, hubot 3." in answer
-
-
 def test_how_the_last_run_went_is_asked_and_chooses_no_runs(models):
     for said in (
         "did the last CI run of acme/rocket pass or fail",
@@ -192,7 +178,6 @@ def test_both_kinds_of_open_rows_are_counted(models):
 @pytest.mark.parametrize(
     ("said", "arguments"),
     [
-        ("Show lines 10 to 20 of src/main.py in a/b", {"path": "src/main.py", "first_line": 10, "limit": 11}),
         ("Logs of job 456 in a/b", {"job_id": 456}),
         ("What did mona commit to a/b?", {"author": "mona"}),
         ("PRs that target release-1 in a/b", {"base": "release-1"}),

@@ -214,25 +214,6 @@ def test_right_now_is_no_condition(github):
 
 
 @pytest.mark.parametrize(
-    ("said", "run_id"),
-    [
-        ("Show the latest workflow run of acme/rocket", 30433642),
-        ("Show workflow run #562 of acme/rocket", 30433641),
-        ("Which jobs failed in run #562 of acme/rocket?", 30433641),
-    ],
-)
-def test_a_run_is_read_by_its_id_and_found_by_its_number(github, said, run_id):
-    made, _ = _runs(github, said)
-    assert made == [("list_workflow_runs", None), ("get_workflow_run", run_id)]
-
-
-def test_a_run_whose_number_is_not_in_the_list_is_named(github):
-    made, answer = _runs(github, "Show workflow run #7 of acme/rocket")
-    assert made == [("list_workflow_runs", None)]
-    assert "“#7”" in answer
-
-
-@pytest.mark.parametrize(
     ("said", "listed"),
     [
         (

@@ -273,13 +273,6 @@ def test_a_name_that_is_not_in_the_list_is_named(chat):
     assert "“" not in _answer(github, said, "branches", [{"name": "master"}, {"name": "release"}])
 
 
-def test_states_whose_numbers_are_compared_are_counted_each(chat):
-    github = chat.bind_tools(tools_of("github"))
-    rows = [{"number": n, "state": "closed" if n == 2 else "open"} for n in range(1, 7)]
-    shown = _answer(github, "how many open issues vs closed ones has acme/rocket", "issues", rows)
-    assert "By state, of the 6 found: open 5, closed 1." in shown
-
-
 def test_an_item_ends_before_the_word_that_joins_the_next_one(chat):
     said = "1) how to run this in Docker, and 2) the latest issue of acme/rocket"
     assert _calls(chat, "supervisor", said) == [

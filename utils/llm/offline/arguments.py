@@ -58,10 +58,6 @@ def _place(text: str, words: Sequence[str]) -> int | None:
     return match.start() if match else None
 
 
-MANY = 100
-"""Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
-
-
 class Filled(NamedTuple):
     """Arguments that were found, the required ones that were not, and the part that stands for a text that was too long."""
 
@@ -166,8 +162,6 @@ def _value(slot: Slot) -> Any:
         return choice(FORMS["counted"].sub(" ", text) if ordered else text, parameter.choices)
     if parameter.kind == "boolean":
         return _flag(parameter, text)
-    if parameter.name == "first_line":
-        return lines[0] if (lines := entities.lines(text)) else None
     if parameter.kind == "integer":
         return _identifier(parameter, text)
     if parameter.format in {"date", "date-time"}:
@@ -218,10 +212,7 @@ def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.is_library and not FORMS["passages"].search(text):
         return None  # a number is a part of the question: "what do I do when clients get 503?"
-    if tool.accepts("first_line") and (lines := entities.lines(text)):
-        return lines[1]
-    counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None
-    return entities.limit(text) or (1 if _only_one(tool, text) else counted)
+    return entities.limit(text) or (1 if _only_one(tool, text) else None)
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -284,8 +275,6 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
     found = list(entities.numbers(text))
     word = parameter.name.removesuffix("_id").removesuffix("_number").replace("_", " ")
     named = [number for number in found if number.noun and number.noun.rstrip("s").endswith(word)]
-    if parameter.name == "run_id":
-        found, named = ([each for each in listed if not each.counted] for listed in (found, named))
     if not parameter.names_its_subject:
         found = []
     else:

@@ -16,20 +16,14 @@ _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])"
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
-_ID_DIGITS = 7
-"""Digits from which the number of a run is an id."""
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 
 
 class Number(NamedTuple):
-    """A number that names a thing, with the word before it ("pull request", "run", or empty).
-
-    `counted`: it is a place in a count, "run 562" or "number 562", which is shorter than ids are.
-    """
+    """A number that names a thing, with the word before it ("pull request", "run", or empty)."""
 
     value: int
     noun: str
-    counted: bool = False
 
 
 @lru_cache(maxsize=KEPT)
@@ -113,16 +107,7 @@ def without_quotes(text: str) -> str:
 def numbers(text: str) -> tuple[Number, ...]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
-    return tuple(
-        Number(
-            int(match[2]),
-            noun,
-            len(match[2]) < _ID_DIGITS
-            and ("#" in match[0] or noun.startswith(("number", "no", "run", "workflow run", "build"))),
-        )
-        for match in FORMS["number"].finditer(rest)
-        for noun in [(match[1] or "").lower()]
-    )
+    return tuple(Number(int(match[2]), (match[1] or "").lower()) for match in FORMS["number"].finditer(rest))
 
 
 def limit(text: str) -> int | None:
@@ -134,15 +119,6 @@ def limit(text: str) -> int | None:
 def in_digits(text: str) -> str:
     """A text with "two" to "twelve" as digits."""
     return FORMS["number_word"].sub(lambda match: str(NUMBERS.index(match[0].lower()) + 2), text)
-
-
-def lines(text: str) -> tuple[int, int] | None:
-    """The first line that is wanted of a file, and how many: (10, 11) for "lines 10 to 20"."""
-    match = FORMS["lines"].search(text)
-    if not match:
-        return None
-    first = int(match[1])
-    return first, max(int(match[2] or first) - first, 0) + 1
 
 
 def page(text: str) -> int | None:

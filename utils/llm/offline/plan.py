@@ -25,7 +25,7 @@ from utils.llm.offline.route import (
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
 from utils.llm.offline.statements import with_conditions, with_statements
-from utils.llm.offline.steps import Step, merged, of_each, sent
+from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
 from utils.llm.offline.words import content_stems, words
@@ -92,12 +92,12 @@ class Planner:
             beside = entities.repository(spans[index]) or _shared(spans, index)
             before = _repository_before(calls)
             context = Context(
-                _previous(calls, steps, clause.text),
+                _previous(calls, steps),
                 beside or before,
                 ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
             )
             steps += self._steps(clause, context)
-        steps = of_each(merged(steps, request), request)
+        steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         searched = next((call for call in calls if call.tool in libraries), None)
@@ -141,12 +141,16 @@ class Planner:
         if (
             lacking
             and context.repository
-            and not FORMS["how_many"].search(reading[: lacking.start()])
+            and not FORMS["counts"].search(reading[: lacking.start()])
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
-        leans = context.previous and self._leans(reading, context.previous)
-        step = self._follow(clause, context) if leans and not change else self._routed(clause, context)
+        of_a_row = FORMS["of_a_row"].search(reading)  # "does it have comments?"
+        leans = followup.follows_up(reading) or (of_a_row and len(content_stems(reading)) <= 1)
+        if leans and not change and context.previous and (of_a_row or not about_the_product(reading)):
+            step = self._follow(clause, context)
+        else:
+            step = self._routed(clause, context)
         if step.tool is None or step.tool.text_parameter:
             return [step]
         several = entities.repositories(reading)
@@ -157,17 +161,6 @@ class Planner:
         if len(identifiers) == 1 and step.arguments[identifiers[0]] in values:
             return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
         return [step]
-
-    def _leans(self, reading: str, previous: Call) -> bool:
-        """Whether words stand for nothing without the call before them."""
-        searched = any(tool.is_library for tool in self.tools if tool.name == previous.tool)
-        of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
-        if searched and FORMS["own_repository"].search(reading):
-            return False  # "the newest issue in that repo"
-        short = len(content_stems(reading)) <= 1  # "and which labels?"
-        goes_on = (of_a_row and short) or (searched and followup.goes_on(reading))
-        leans = followup.follows_up(reading) or goes_on
-        return leans and bool(of_a_row or not about_the_product(reading))
 
     def _routed(self, clause: Clause, context: Context) -> Step:
         return self._filled(
@@ -180,9 +173,8 @@ class Planner:
             return Step(clause)
         shown, known = tool, context.repository
         filled = fill(tool, clause.text, self.now, repository_arguments(tool, known), known)
-        counted = tool.accepts("run_id") and any(each.counted for each in entities.numbers(clause.reading))
-        listing = self._listing(tool, ("run_id",) if counted else filled.missing)
-        then = tool if counted or one_by_place(tool, clause.reading) else None
+        listing = self._listing(tool, filled.missing)
+        then = tool if one_by_place(tool, clause.reading) else None
         if listing and (then or not tool.changes):
             shown = listing
             filled = fill(shown, clause.text, self.now, repository_arguments(shown, known), known)
@@ -226,7 +218,6 @@ class Planner:
         found = route(topic, self.tools, self.similarity, context.asks_from)
         if found.tool is None or found.tool == tool or found.score < SWITCH or followup.is_bare(topic):
             return self._again(clause, tool, previous)
-        of_a_row = tool.delegates and found.tool.is_library and FORMS["of_a_row"].search(reading)
         placed = FORMS["ordinal"].search(reading)
         same = (
             FORMS["of_the_shown"].search(reading)
@@ -234,7 +225,7 @@ class Planner:
             else placed or FORMS["of_those"].search(reading)
         )
         stays = same and not set(content_stems(found.tool.noun)) & set(content_stems(reading))
-        if of_a_row or stays or FORMS["same_again"].match(reading):
+        if stays or FORMS["same_again"].match(reading):
             return self._again(clause, tool, previous)
         return self._filled(clause, found.tool, context)
 
@@ -244,23 +235,16 @@ class Planner:
         filled = fill(tool, clause.text, self.now, {**states, **previous.arguments})
         topic = followup.without_opening(clause.text)
         said = {name: clause.text for name in NAMES["delegating"] if tool.accepts(name)}
-        if not (entities.repository_text(clause.reading) and followup.is_bare(topic)):
-            said |= dict.fromkeys(NAMES["free_text"] & filled.arguments.keys(), topic)
+        said |= dict.fromkeys(NAMES["free_text"] & filled.arguments.keys(), topic)
         return Step(
             clause, tool, filled.arguments | said, filled.missing, self._reader(tool, filled.arguments)
         )
 
 
-def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call | None:
-    """The call that a clause may lean on: of the clause before it, else of the turns before, `calls`, newest first.
-
-    "The closed ones" lean on the last call that had a state.
-    """
+def _previous(calls: Sequence[Call], steps: Sequence[Step]) -> Call | None:
+    """The call that a clause may lean on: of the clause before it, else of the turns before, `calls`, newest first."""
     own = [Call(step.tool.name, step.arguments) for step in steps if step.tool and not step.missing]
-    if own:
-        return own[-1]
-    stated = [call for call in calls if {"state", "status"} & call.arguments.keys()]
-    return next(iter((FORMS["state_words"].search(text) and stated) or calls), None)
+    return own[-1] if own else next(iter(calls), None)
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:

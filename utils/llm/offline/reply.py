@@ -17,7 +17,6 @@ from utils.llm.offline.answer.compose import compose, left_over
 from utils.llm.offline.arguments import flags
 from utils.llm.offline.clauses import opens_a_request
 from utils.llm.offline.conversation import LONGEST_WORD, READ, Call, Turn, turns
-from utils.llm.offline.entities import numbers
 from utils.llm.offline.followup import row_arguments
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.plan import Planner
@@ -158,8 +157,6 @@ def _row_of(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:
-    if wanted := {each.value for each in numbers(reading) if each.counted}:
-        return next((row for row in rows if row.get("number") in wanted), None)
     ended = any(
         {"conclusion", "status"} & row.keys() for row in rows
     )  # an issue "about a failed login" has neither

@@ -47,7 +47,7 @@ ASKS_WHICH = 0.55
 ASKS_KNOWN = 0.42
 """The same where the conversation has named one."""
 ASKS_BESIDE = 0.3
-"""The same where the message itself names one, or speaks of "our repository"."""
+"""The same where the message itself names one."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _OF_ANY_ROWS = frozenset(content_stems(" ".join(WORDS["column"])))
@@ -129,7 +129,6 @@ def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: floa
         )
         or (kinds.get(RequestKind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
         or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and bool(FORMS["rows"].search(clause)))
-        or (kinds.get(RequestKind.GITHUB, 0.0) >= TOLD and bool(entities.numbers(links_in_words(clause))))
         or (
             asks_from <= ASKS_BESIDE
             and bool(FORMS["of_a_row"].search(clause))
@@ -160,12 +159,10 @@ def _nearest_tool(clause: str, tools: Sequence[ToolSpec], similarity: Similarity
     library = library_of(tools)
     repositories = any(tool.about_repositories for tool in tools)
     scored = ranked(clause, tools, similarity)
-    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
-    if library and repositories and named and not of_documents:
+    if library and repositories and named:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
-        own = ASKS_BESIDE if FORMS["own_repository"].search(clause) else asks_from
-        least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)
+        least = 1.0 + FITS if about_the_product(clause) else asks_from
         scored = [(score, tool) for score, tool in scored if score >= least or not tool.about_repositories]
     best, tool = max(scored, key=lambda pair: pair[0], default=(0.0, None))
     return Route(tool, best)
@@ -192,7 +189,7 @@ def _is_nobodys(
     if score >= (NEAR if of_ours else _enough(tool, clause, asks_from)):
         return False
     sent_to_be_looked_up = library is not None and not library.delegates
-    asks = sent_to_be_looked_up or is_foreign(clause) or _asks(clause)
+    asks = sent_to_be_looked_up or _asks(clause)
     if (asks and score >= FAR) or FORMS["product"].search(clause) or FORMS["has"].search(clause):
         return False
     ordered = 0.0 if FORMS["how_to"].search(clause) else kinds.get(RequestKind.CHANGE, 0.0)

@@ -56,12 +56,9 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     found: list[Clause] = []
     before: Clause | None = None
     for clause in clauses:
-        own = FORMS["own"].match(clause.text)
-        depends = FORMS["back"].match(clause.text) or (own and entities.repository(links_in_words(own[1])))
-        alone = len(clauses) == 1 or bool(depends)
-        empty = not alone and _is_empty(clause.text)
-        states = not alone and (empty or _only_states(clause.text))
-        background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)
+        alone = len(clauses) == 1 or FORMS["back"].match(clause.text)
+        states = not alone and (_is_empty(clause.text) or _only_states(clause.text))
+        background = clause != clauses[-1] and FORMS["tells"].match(clause.text)
         if states and found and not before and not background:
             found[-1] = _extended(found[-1], clause.end, request)
         elif states and clause != clauses[-1]:
@@ -89,8 +86,7 @@ def _only_states(text: str) -> bool:
     if entities.repository_text(text) is not None:
         return of_themselves and not FORMS["has"].search(text)
     said = len(words(text))
-    long = said > LONGEST and not FORMS["depends"].match(text)
-    tells = FORMS["of_something"].match(text) or long or not points_back(text)
+    tells = FORMS["of_something"].match(text) or said > LONGEST or not points_back(text)
     return of_themselves or (said > FEW and bool(tells))
 
 
@@ -98,8 +94,7 @@ def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
     alone = set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
     named = entities.repository_text(before.text) and not entities.repository_text(clause.text)
-    numbered = named and entities.numbers(before.text) and not entities.numbers(clause.text)
-    if numbered or (points_back(clause.text) and (named or len(content_stems(clause.text)) <= FEW)):
+    if points_back(clause.text) and (named or len(content_stems(clause.text)) <= FEW):
         alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)

@@ -13,7 +13,7 @@ from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
-from utils.llm.offline.tools import NAMES, ToolSpec
+from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words
 
 
@@ -92,21 +92,6 @@ def _says_more(step: Step, last: Step) -> bool:
     return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
 
 
-def of_each(steps: Sequence[Step], request: str) -> list[Step]:
-    """The steps with the number of rows that is asked for of each list: "issues and releases, the first five of each"."""
-    most = entities.limit(request)
-    if most is None or not FORMS["of_each"].search(request):
-        return list(steps)
-    lists = [
-        {p.name for p in each.tool.parameters if not each.tool.is_library} if each.tool else set()
-        for each in steps
-    ]
-    return [
-        replace(each, arguments={**dict.fromkeys(NAMES["limit"] & names, most), **each.arguments})
-        for each, names in zip(steps, lists, strict=True)
-    ]
-
-
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:
     """A step whose agent or library gets the user's own words: the message where it is `whole` for it, else its part of the message.
 
@@ -123,14 +108,8 @@ def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -
         return step  # the words that a search is asked for: "search the docs for …"
     text = request if whole else clause.text if clause.condition else request[clause.start : clause.end]
     if before is not None and before.tool == tool.name and followup.goes_on(text):
-        text = _after(str(before.arguments.get(name, "")), text)
+        text = f"{before.arguments.get(name, '')} {text}"
     return replace(step, arguments={**step.arguments, name: text.strip(" ,;\n")})
-
-
-def _after(before: str, text: str) -> str:
-    """A question after the one before it, of which only the last name and what follows stay where it says no more than "there"."""
-    places = [match.start() for match in FORMS["proper_name"].finditer(before)]
-    return f"{before[places[-1] :] if places and FORMS['there'].search(text) else before} {text}"
 
 
 def made(steps: Sequence[Step]) -> list[Step]:

@@ -32,21 +32,21 @@ _NAMED = re.compile(r"[\w.-]+/[\w./-]+|(?<![\w.])v?\d[\w.-]*|\S+\.{3}\S+")
 def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     """What a step's words ask for that its call leaves out, in the user's words.
 
-    `known` are all tools, whose descriptions and examples hold the words that are understood.
+    `known` are all tools; what another one lists is no condition.
     """
     tool, arguments = step.tool, step.arguments
     if tool is None or step.missing or tool.text_parameter or tool.changes:
         return ()
     text = without_form(without_story(step.clause.reading, tool.noun))
     if is_foreign(text):
-        understood = _known_words(known) | _values(arguments)
+        understood = _values(arguments)
         read = {word: stem(entities.in_digits(spelled_out(word)).lower()) for word in foreign_words(text)}
         return tuple(word for word, usual in read.items() if usual not in understood)
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     own = _own_words(step, tool)
     text = _without_told(text, own)
-    found = _unclaimed(text, step, tool, own)
+    found = _unclaimed(text, tool, own)
     if tool.accepts("page", "limit", "per_page") and not tool.shows_one:
         found = [*_conditions(without_opening(text), arguments, tool, known), *found]
     return tuple(
@@ -80,11 +80,11 @@ def _without_told(text: str, own: Collection[str]) -> str:
     return text
 
 
-def _unclaimed(text: str, step: Step, tool: ToolSpec, own: set[str]) -> list[str]:
+def _unclaimed(text: str, tool: ToolSpec, own: set[str]) -> list[str]:
     """Words that nothing accounts for, from the first to the last of a group between joints: "the releases and sponsors of a/b"."""
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & own]
-    beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
+    beyond += _found("inside", text) if tool.noun == "commits" else []
     for form in ("time", "order", "topic", "with", "denied_state", "denied"):
         text = FORMS[form].sub(lambda match: ";".ljust(len(match[0])), text)
     hidden = _NAMED.sub(lambda match: ";".ljust(len(match[0])), entities.quotes_hidden(text))
@@ -158,13 +158,8 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     return bool(chosen - {"all"}) and not kept & {word.lower() for word in _found("state_words", part)}
 
 
-def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
-    """Stems of what tools say of themselves."""
-    return {s for each in tools for line in (each.description, *each.examples) for s in content_stems(line)}
-
-
 def _values(arguments: Mapping[str, Any]) -> set[str]:
     """Stems of the words that a call's arguments stand for."""
-    given = [name.replace("_", " ") if value is True else value for name, value in arguments.items()]
+    given = arguments.values()
     each = [str(one) for value in given for one in (value if isinstance(value, list) else [value])]
     return {stem(word) for one in each for said in (one, *means(one)) for word in words(said)} | _PLAIN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,13 +15,12 @@ from utils.llm.offline.answer.records import cell, fenced, items_text, joined, r
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.clauses import Clause
 from utils.llm.offline.conversation import Call, Turn
-from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import FORMS, LEXICON
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import NAMES
 from utils.llm.offline.unmet import OF_ANY_ROWS
-from utils.llm.offline.words import content_stems, is_foreign, words
+from utils.llm.offline.words import content_stems, is_foreign
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
 _NO_LIMITS = frozenset({"limit", "per_page", "page"})
@@ -30,7 +28,6 @@ _NAMING = frozenset({"owner", "repo", "repository", "query"})
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
-SHOWN_VALUES = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
 ROWS = 30
@@ -90,26 +87,9 @@ def _share(calls: Sequence[Call]) -> int | None:
     return next(room, GLIMPSE) if len(lists) > 1 else None
 
 
-def _few(found: Items, asked: str = "", most: int = GLIMPSE) -> Items:
-    """The first rows of a list of which the number is asked for; where several states or who has the most are, the number of each."""
-    note, column = found.note, _column(asked)
-    if each := Counter(_values(found, column)):
-        values = phrases.of_each_value(each.most_common(SHOWN_VALUES), column, len(found.items))
-        note = " ".join(filter(None, (note, values)))
-    total = found.total or len(found.items)
-    return found.model_copy(update={"items": found.items[:most], "total": total, "note": note})
-
-
-def _column(asked: str) -> str:
-    """What rows are counted by: who has to do the most, who wrote the most, or the states where several are named; else nothing."""
-    if FORMS["most_of_whom"].search(asked):
-        return "assignee" if "assign" in asked.lower() else "author"
-    return "state" if len({match[0].lower() for match in FORMS["state_words"].finditer(asked)}) > 1 else ""
-
-
-def _values(found: Items, name: str) -> list[str]:
-    values = (row.get(name) or row.get(f"{name}s") or [] for row in found.items)
-    return [str(one) for value in values for one in (value if isinstance(value, list) else [value])]
+def _few(found: Items, most: int = GLIMPSE) -> Items:
+    """The first rows of a list of which the number is asked for."""
+    return found.model_copy(update={"items": found.items[:most], "total": found.total or len(found.items)})
 
 
 def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int | None) -> str:
@@ -125,15 +105,10 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int 
         case Items() as listed:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
-            if FORMS["most_of_whom"].search(asked) and any(_values(listed, _column(asked))):
-                listed, left_out = (
-                    _few(listed, asked),
-                    [part for part in left_out if "most" not in words(part)],
-                )
-            elif FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
-                listed = _few(listed, asked)
+            if FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
+                listed = _few(listed)
             elif most and len(listed.items) > most and not NAMES["limit"] & call.arguments.keys():
-                listed = _few(listed.model_copy(update={"note": phrases.MORE_ALONE}), most=most)
+                listed = _few(listed.model_copy(update={"note": phrases.MORE_ALONE}), most)
             rows, kind, shown = listed.items, listed.kind, items_text(listed, _context(call, step))
         case Record() as record:
             rows, kind, left_out = [record.item], record.kind, step.unmet
@@ -142,7 +117,11 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity, most: int 
             return problem.message
     stems = _stems_of(rows, kind)
     said = {part: set(content_stems(part)) for part in left_out}
-    left_out = [part for part in said if not said[part] & stems or said[part] - stems - OF_ANY_ROWS]
+    left_out = [
+        part
+        for part in said
+        if not said[part] & stems or said[part] - stems - OF_ANY_ROWS or FORMS["order"].search(part)
+    ]
     return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
 
 
@@ -161,9 +140,6 @@ def _stems_of(rows: Sequence[Mapping[str, Any]], kind: str) -> set[str]:
 def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
     """The release or branch alone that a part names: "the notes of v1.2.0"; and what the answer leaves out of it then."""
     said, left_out = step.reading, step.unmet
-    if found.kind == "workflow runs" and (counted := {each.value for each in numbers(said) if each.counted}):
-        missing = counted - {row.get("number") for row in found.items}
-        return found, [*left_out, *(f"#{each}" for each in missing)]
     if found.kind not in _BY_NAME or found.kind in said.lower():
         return found, left_out
     named = {word.lower(): word for word in _NAME.findall(said)}

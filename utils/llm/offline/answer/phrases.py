@@ -58,11 +58,6 @@ def not_weighed(condition: str) -> str:
     return f"I cannot check the condition “{condition}”, so here is the result anyway." if condition else ""
 
 
-def of_each_value(most: Sequence[tuple[str, int]], column: str, rows: int) -> str:
-    """How many of the rows that were found have a value: "By author, of the 60 found: mona 26, hubot 24."."""
-    return f"By {column}, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
-
-
 def outside(tools: Sequence[ToolSpec]) -> str:
     """An answer to what no tool can do."""
     return f"I cannot help with that. {abilities(tools)}"
