@@ -118,6 +118,9 @@ async def test_what_it_accepted_before_is_answered_by_the_other(replicas: Starte
     lacks = await replicas.start()
     lacks.executor.gate.clear()
     await lacks.submit(turn("a", conversation="x"))
+    async with asyncio.timeout(60):
+        while not lacks.executor.began:
+            await asyncio.sleep(0.01)
     await lacks.submit(turn("b", conversation="x"))
     has = await replicas.start(NEW)
     lacks.executor.gate.set()
