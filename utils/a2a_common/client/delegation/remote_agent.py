@@ -242,9 +242,8 @@ class RemoteAgent:
                 error = task.error or TaskError("", "")
                 reported = error.message or task.status_text
                 message = cleaned(reported) or SUB_AGENT_FAILED.format(agent=self._name)
-                if not (
-                    reported or error.code or self.connection.only_reads
-                ):  # it may have crashed after a change
+                # without a reason, it may have crashed after a change
+                if not (reported or error.code or self.connection.only_reads):
                     raise _quoting(DelegationUnclear(f"{message} {MAY_HAVE_DONE_IT}", away=False), task)
                 failure = DelegationFailed(
                     message,
