@@ -104,7 +104,7 @@ BROKEN = (
            "move them below '## [1.2.3] - 2026-01-01', or raise the version"),
     Broken("requirements.lock", "\nhttpx==", "\nhttpy==", "locks", "requirements.lock: httpx is missing; run: make lock"),
     Broken("requirements-dev.lock", "\nruff==", "\nrough==", "locks", "requirements-dev.lock: ruff is missing"),
-    Broken("pyproject.toml", '"httpx>=0.28,<1"', '"httpx>=7"', "locks", "is not >=7; run: make lock"),
+    Broken("pyproject.toml", '"httpx[socks]>=0.28,<1"', '"httpx>=7"', "locks", "is not >=7; run: make lock"),
     Broken("pyproject.toml", '"tenacity<9.2"', '"tenacity<9"', "locks", "is not <9; run: make lock"),
     Broken("requirements-dev.lock", "\nrich==", "\nrich==9", "locks", "rich is not the one of requirements.lock"),
     Broken("LICENSE", "Apache License", "Some Licence", "licences", "LICENSE holds another text"),

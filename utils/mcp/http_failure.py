@@ -125,4 +125,4 @@ def failure_in(error: McpError) -> HttpFailure | None:
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
     wait = asked_wait(headers.get("retry-after"))
-    return None if wait is None or wait > _LONGEST_WAIT else wait
+    return wait if wait and wait <= _LONGEST_WAIT else None

@@ -20,12 +20,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from agents.rag.__main__ import main
 from agents.rag.agent import RagAgent
 from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.opening import INDEX_FILE
 from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
+from agents.rag.ingest_command import run_ingest
 from agents.rag.settings import RagSettings
 from agents.rag.startup import StartupIngestion
 from tests.preloaded import process as preloaded
@@ -308,16 +308,16 @@ def test_the_command_ingests_and_removes_with_exit_codes(
 ) -> None:
     monkeypatch.setenv("PLATFORM_ENGINEER_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("EMBEDDINGS_PROVIDER", "none")
-    assert main(["ingest", str(documents)]) == 0
+    assert run_ingest([str(documents)]) == 0
     out = capsys.readouterr().out
     assert "[1/1] staff/handbook.md: added" in out
     assert "words only" in out
-    assert main(["ingest", str(documents), "/no/such"]) == 1
+    assert run_ingest([str(documents), "/no/such"]) == 1
     assert "/no/such does not exist." in capsys.readouterr().out
-    assert main(["ingest", str(documents), "--remove"]) == 0
-    assert main(["ingest", str(documents), "--remove"]) == 1
+    assert run_ingest([str(documents), "--remove"]) == 0
+    assert run_ingest([str(documents), "--remove"]) == 1
     monkeypatch.setenv("RAG_CHUNK_TOKENS", "many")
-    assert main(["ingest", str(documents)]) == 2
+    assert run_ingest([str(documents)]) == 2
     assert "RAG_CHUNK_TOKENS" in capsys.readouterr().err
 
 
