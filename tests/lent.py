@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+_TICK_NS = 50_000_000
+"""Longer than the steps of the time that a file system notes for a change."""
+
 
 @dataclass(frozen=True)
 class _File:
-    """What a file was: its inode and the time of its last change, by which a change is seen, and what it held."""
+    """What a file was: its inode and the time of its last change, by which a change is seen, and what it held.
+
+    `fresh`: it had just been changed, so that another change may have got the same time.
+    """
 
     look: tuple[int, ...]
     content: bytes
     times: tuple[int, int]
+    fresh: bool
 
 
 class LentFolder:
@@ -42,7 +50,11 @@ class LentFolder:
         for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
         for path, before in self._files.items():
-            if path not in present or _look(path) != before.look:
+            if (
+                path not in present
+                or _look(path) != before.look
+                or (before.fresh and _held(path) != before.content)
+            ):
                 path.unlink(missing_ok=True)
                 path.write_bytes(before.content)
                 path.chmod(before.look[2])
@@ -61,8 +73,12 @@ class LentFolder:
 
     def _file(self, path: Path) -> _File:
         found = path.lstat()
-        content = b"" if path.is_symlink() else path.read_bytes()
-        return _File(_look(path), content, (found.st_atime_ns, found.st_mtime_ns))
+        fresh = time.time_ns() - found.st_ctime_ns < _TICK_NS
+        return _File(_look(path), _held(path), (found.st_atime_ns, found.st_mtime_ns), fresh)
+
+
+def _held(path: Path) -> bytes:
+    return b"" if path.is_symlink() else path.read_bytes()
 
 
 def _look(path: Path) -> tuple[int, ...]:

@@ -45,6 +45,7 @@ class Step(asyncio.Handle):
     def run(self) -> None:
         """Call it in its context."""
         self.context.run(self.callback, *self.arguments)
+        del self  # the frame lives on in the traceback of a task's error, which would keep the task
 
 
 class Timer(asyncio.TimerHandle):
@@ -244,6 +245,8 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             step.run()
         except Exception as error:  # noqa: BLE001 - as asyncio does
             self.call_exception_handler({"message": "callback", "exception": error})
+        finally:
+            del step  # as in `Step.run`
 
     def _next(self) -> Step:
         while True:

@@ -35,6 +35,8 @@ def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCo
     except OSError as error:
         if not is_full(error) and not is_blocked(error):
             raise
+        if error.filename is None:
+            _discard_output()  # the flush at exit would fail, and change the exit code
         return _told(not_written(error.filename, error), as_json=as_json)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

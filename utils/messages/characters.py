@@ -31,8 +31,14 @@ def whole_characters(text: str) -> str:
 
 
 def of_whole_characters(value: T) -> T:
-    """The same of all strings in a value: in lists, tuples, dictionaries, data classes and models of pydantic. What has no half is returned itself."""
-    return cast("T", _mended(value))
+    """The same of all strings in a value: in lists, tuples, dictionaries, data classes and models of pydantic.
+
+    What has no half is returned itself, as is what is nested deeper than Python walks: nothing takes that as an argument.
+    """
+    try:
+        return cast("T", _mended(value))
+    except RecursionError:
+        return value
 
 
 def _mended(value: object) -> object:
