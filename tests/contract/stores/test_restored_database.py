@@ -107,6 +107,28 @@ async def test_tables_that_were_made_anew_in_the_same_database_are_noticed(postg
         assert await started(pool) == 0
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "VACUUM FULL secrets",
+        "CLUSTER secrets USING secrets_pkey",
+        "ALTER TABLE secrets ALTER COLUMN value TYPE bytea USING value || ''::bytea",
+        "ALTER TABLE secrets DROP CONSTRAINT secrets_pkey, ADD PRIMARY KEY (name)",
+    ],
+)
+async def test_a_table_that_is_rewritten_is_the_same_to_processes_that_run_and_that_start(
+    postgres: PostgresServer, statement: str
+) -> None:
+    async with postgres.opened() as pool:
+        ends: list[str] = []
+        assert await started(pool) == 0
+        pool.check = same_tables(await halt_restored_turns(pool), ends.append)
+        await pool.execute(statement)
+        await (await pool.connect()).close()
+        assert await started(pool) == 0
+        assert ends == []
+
+
 async def test_no_process_starts_while_the_rows_of_a_table_are_still_being_restored(
     postgres: PostgresServer,
 ) -> None:
