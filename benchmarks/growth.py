@@ -133,7 +133,7 @@ async def _prepared(home: Path, environ: Mapping[str, str], tasks: int, conversa
     async with AsyncExitStack() as stack:
         settings = AgentSettings.load({"PLATFORM_ENGINEER_HOME": str(home), **environ})
         database = await open_database(
-            settings.database, Echo.name, stack, alone=True, on_lost=lambda: None, further=further_tables()
+            settings.database, Echo.name, stack, alone=True, on_lost=lambda _: None, further=further_tables()
         )
         runtime = await open_runtime(Echo.name, settings, stack, model=None, database=database)
         await fill(runtime, tasks, conversations)

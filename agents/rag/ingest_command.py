@@ -88,7 +88,7 @@ async def _open(environ: Mapping[str, str] | None, stack: AsyncExitStack) -> Ing
     return Ingester(index, settings, embedder)
 
 
-def _nothing() -> None:
+def _nothing(_reason: str) -> None:
     """The tables are shared with the agent that runs."""
 
 

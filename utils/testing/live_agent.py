@@ -62,5 +62,5 @@ async def running_agent(
         yield await stack.enter_async_context(running(app, listener=listener, https=https))
 
 
-def _nothing() -> None:
+def _nothing(_reason: str) -> None:
     """A test would see that the agent stops."""

@@ -196,7 +196,7 @@ async def started(server: PostgresServer, url: str, **others: str) -> AsyncItera
             RagAgent.name,
             stack,
             alone=False,
-            on_lost=lambda: None,
+            on_lost=lambda _: None,
             further=further,
         )
         assert opened is not None
@@ -231,7 +231,7 @@ async def test_own_tables_of_an_earlier_version_are_upgraded_and_of_a_later_one_
                 "x",
                 stack,
                 alone=False,
-                on_lost=lambda: None,
+                on_lost=lambda _: None,
                 further=further_tables(tmp_path),
             )
         return postgres.execute(

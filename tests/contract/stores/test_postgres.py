@@ -41,7 +41,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 SECRET = "correct-horse-battery"
 
 
-def nothing() -> None:
+def nothing(_reason: str) -> None:
     """Nobody is told."""
 
 
@@ -363,14 +363,14 @@ async def test_the_lock_of_a_process_is_taken_again_or_its_loss_is_told(
 ) -> None:
     monkeypatch.setattr(alone, "PATIENCE_SECONDS", 0.0)
     async with unsteady.opened(DATABASE_WAIT_SECONDS="60") as pool, AsyncExitStack() as stack:
-        lost = asyncio.Event()
-        await stack.enter_async_context(only_process_on(pool, lost.set))
+        lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        await stack.enter_async_context(only_process_on(pool, lost.set_result))
         await asyncio.to_thread(unsteady.stop)
         await asyncio.to_thread(unsteady.start)
         async with asyncio.timeout(120):
             while not await _locks(pool):
                 await asyncio.sleep(0.05)
-            assert not lost.is_set()
+            assert not lost.done()
             await asyncio.to_thread(unsteady.stop)
             await asyncio.to_thread(unsteady.start)
             thief = PostgresPool(pool._settings, agent=AGENT)
@@ -382,7 +382,7 @@ async def test_the_lock_of_a_process_is_taken_again_or_its_loss_is_told(
                 "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> %s",
                 (other.info.backend_pid,),
             )
-            await lost.wait()
+            assert await lost == alone.IN_USE
             await other.close()
             await thief.close()
 

@@ -8,16 +8,20 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.postgres import AGENT, PostgresServer
+from utils.errors import StorageError
 from utils.persistence.postgres.errors import DatabaseUnreachable
 from utils.persistence.postgres.names import schema_name
 from utils.persistence.postgres.pool import PostgresPool
-from utils.persistence.postgres.restored import halt_restored_turns, same_tables
+from utils.persistence.postgres.restored import REPLACED, RESTORING, halt_restored_turns, same_tables
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.runs import RESTORED, RunRow
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
 USER = "may_not_ask"
+
+PREPARED = 6
+"""Uses of a connection after which the driver has prepared the statements of its check."""
 
 
 async def started(pool: PostgresPool) -> int:
@@ -103,6 +107,48 @@ async def test_tables_that_were_made_anew_in_the_same_database_are_noticed(postg
         assert await started(pool) == 0
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "VACUUM FULL secrets",
+        "CLUSTER secrets USING secrets_pkey",
+        "ALTER TABLE secrets ALTER COLUMN value TYPE bytea USING value || ''::bytea",
+        "ALTER TABLE secrets DROP CONSTRAINT secrets_pkey, ADD PRIMARY KEY (name)",
+    ],
+)
+async def test_a_table_that_is_rewritten_is_the_same_to_processes_that_run_and_that_start(
+    postgres: PostgresServer, statement: str
+) -> None:
+    async with postgres.opened() as pool:
+        ends: list[str] = []
+        assert await started(pool) == 0
+        pool.check = same_tables(await halt_restored_turns(pool), ends.append)
+        await pool.execute(statement)
+        await (await pool.connect()).close()
+        assert await started(pool) == 0
+        assert ends == []
+
+
+async def test_no_process_starts_while_the_rows_of_a_table_are_still_being_restored(
+    postgres: PostgresServer,
+) -> None:
+    async with postgres.opened() as pool:
+        assert await started(pool) == 0
+        for statement in (
+            "CREATE TABLE dumped AS TABLE secrets",
+            "DROP TABLE secrets",
+            "ALTER TABLE dumped RENAME TO secrets",
+            "ALTER TABLE secrets ADD PRIMARY KEY (name)",
+            "ALTER TABLE tasks DROP CONSTRAINT tasks_pkey",
+        ):
+            await pool.execute(statement)
+        with pytest.raises(StorageError) as refused:
+            await halt_restored_turns(pool)
+        assert refused.value.for_operator == RESTORING
+        await pool.execute("ALTER TABLE tasks ADD PRIMARY KEY (id)")
+        assert await started(pool) == RESTORED
+
+
 @pytest.mark.parametrize("new", [True, False], ids=["new connection", "open connection"])
 async def test_tables_that_are_still_being_restored_are_not_used_and_the_process_ends_once_they_are(
     new: bool,
@@ -110,7 +156,8 @@ async def test_tables_that_are_still_being_restored_are_not_used_and_the_process
 ) -> None:
     ends: list[str] = []
     async with postgres.opened() as pool:
-        pool.check = same_tables(await halt_restored_turns(pool), lambda: ends.append("ends"))
+        await pool.execute("CREATE TABLE without_a_key (number INTEGER)")
+        pool.check = same_tables(await halt_restored_turns(pool), ends.append)
 
         async def use() -> None:
             if new:
@@ -118,20 +165,23 @@ async def test_tables_that_are_still_being_restored_are_not_used_and_the_process
             else:
                 await pool.execute("SELECT 1")
 
-        await use()
+        for _ in range(PREPARED):
+            await use()
         restoring = await pool.connect()
         for statement in (
             "CREATE TABLE dumped AS TABLE secrets",
             "DROP TABLE secrets",
             "ALTER TABLE dumped RENAME TO secrets",
+            "ALTER TABLE task_events DROP CONSTRAINT task_events_pkey",
         ):
             await restoring.execute(statement.encode())
-        with pytest.raises(DatabaseUnreachable):
-            await use()
-        assert ends == []
-        await restoring.execute("ALTER TABLE secrets ADD PRIMARY KEY (name)")
+        for finished in ("secrets ADD PRIMARY KEY (name)", "task_events ADD PRIMARY KEY (task_id, sequence)"):
+            with pytest.raises(DatabaseUnreachable):
+                await use()
+            assert ends == []
+            await restoring.execute(f"ALTER TABLE {finished}".encode())
         await restoring.close()
         for _ in range(2):
             with pytest.raises(DatabaseUnreachable):
                 await use()
-        assert ends == ["ends"]
+        assert ends == [REPLACED]

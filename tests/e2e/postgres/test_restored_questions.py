@@ -20,6 +20,7 @@ from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.observability.processes import Served, ready, started
 from tests.postgres import PostgresServer
+from utils.persistence.postgres.restored import REPLACED
 from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
 
 pytestmark = [
@@ -139,11 +140,12 @@ async def test_a_process_whose_database_is_replaced_by_a_backup_takes_no_second_
         await asyncio.to_thread(replaced, postgres, database, backup)
         with pytest.raises(A2AClientError):
             await answered(client, question)
-        await asyncio.to_thread(served.process.wait, END_SECONDS)
+        ended = await asyncio.to_thread(served.process.wait, END_SECONDS)
         log = served.log.read_text()
     async with github_agent(tmp_path / "restarted", environ) as client:
         with pytest.raises(Exception, match=r"has ended"):
             await answered(client, question)
 
     assert "database.replaced" in log
+    assert (ended, log.splitlines()[-1]) == (1, REPLACED)
     assert len(github.recorder.changes()) == before + 1

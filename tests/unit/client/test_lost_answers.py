@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -325,8 +325,10 @@ async def test_an_agent_that_has_lost_its_tasks_before_an_answer_came_says_so() 
 class Failing(Payer):
     """Answers each message with an error of JSON-RPC."""
 
-    def __init__(self, code: int, *, streaming: bool = True, look: Look = refusing) -> None:
-        super().__init__(streaming=streaming, look=look)
+    def __init__(
+        self, code: int, *, streaming: bool = True, look: Look = refusing, extensions: Sequence[str] = ()
+    ) -> None:
+        super().__init__(streaming=streaming, look=look, extensions=extensions)
         self._code = code
 
     def _answer(self, asked: dict[str, Any]) -> Response:
@@ -367,6 +369,16 @@ async def test_an_agent_that_failed_over_a_message_is_not_sent_it_again() -> Non
     with pytest.raises(OutcomeUnclear):
         await told(agent)
     assert len(agent.paid) == 1
+
+
+async def test_a_request_that_an_agent_of_ours_failed_over_changed_nothing_and_an_answer_may_have() -> None:
+    agent = Failing(-32603, extensions=OURS)
+    with pytest.raises(FailedInside) as caught:
+        await told(agent)
+    assert failure_of("pay", caught.value).code == "delegation_failed"
+    with pytest.raises(OutcomeUnclear):
+        await told(agent, task_id="t")
+    assert len(agent.paid) == 2
 
 
 async def test_the_task_of_a_message_that_an_agent_failed_over_is_found() -> None:

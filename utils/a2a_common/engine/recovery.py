@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable
 
@@ -17,6 +18,7 @@ from utils.a2a_common.tasks.turn import Turn, decode_turn
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import OutcomeUnknown, PlatformError
 from utils.persistence.runs import QUESTION, RESTORED, RunRow, RunStore
+from utils.timing import backoff
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +27,10 @@ UNREADABLE = (UnsupportedOperationError, StorageUnreadable)
 
 MAX_ATTEMPTS = 2
 """Times that a turn is taken over from a process that died: the turn may be what crashes them."""
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 1.0
+"""Seconds before a task is looked at again that another replica has taken over to end it."""
 
 RESTORED_SENTENCE = (
     "The agent's data was restored from a backup that was made while this was under way. What it did after the backup is not known. "
@@ -73,7 +79,25 @@ class Recovery:
         """
         for row in await self._runs.rows():
             if row.attempts == RESTORED:
-                await self.turn_of(row)
+                await self._end_surely(row)
+
+    async def _end_surely(self, row: RunRow) -> None:
+        """End a task also where another replica that is to end it as well takes it over, and stands still or dies before it does.
+
+        The row stays until then: a replica that starts meanwhile finds the task by it.
+        """
+        with contextlib.suppress(*UNREADABLE):
+            await self._goes_on(row)
+            tries = 0
+            while await self._is_open(row):
+                tries += 1
+                await asyncio.sleep(backoff(tries, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
+                await self._goes_on(row)
+        await self._runs.remove(row.task_id, writer=row.writer)
+
+    async def _is_open(self, row: RunRow) -> bool:
+        head = await self._tasks.head(row.task_id, row.owner)
+        return head is not None and head.status.state not in TERMINAL
 
     async def turn_of(self, row: RunRow) -> Turn | None:
         """The turn of a row; `None` if it is over, or if it cannot be resumed: then its task is ended and the row removed."""

@@ -50,10 +50,13 @@ async def run_agent(
     default_port: int,
     last_moment: LastMoment,
     parent: int | None = None,
-) -> None:
+) -> str:
     """Serve an agent until SIGINT or SIGTERM, or until it is no longer a child of the process `parent`.
 
     Even if something blocks its end, `last_moment` ends the process once pause, grace and `CLEANUP_SECONDS` are over.
+
+    Returns:
+        Why it stopped by itself; empty where it was told to.
 
     Raises:
         PlatformError: The agent cannot start, or cannot listen at its address; the message has the reason.
@@ -68,12 +71,12 @@ async def run_agent(
 
     raise_open_files()
     return_freed_memory()
-    listening, https = settings.server, https_options(settings.server)
+    listening, https, stopping = settings.server, https_options(settings.server), _Stopping()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(
             export_traces(settings.telemetry, agent=agent_class.name, version=version_of(agent_class))
         )
-        database = await _own_storage(agent_class, settings, stack)
+        database = await _own_storage(agent_class, settings, stack, stopping)
         runtime = await open_runtime(agent_class.name, settings, stack, database=database)
         served, url, port = made(agent_class, runtime, default_port)
         app = Startup(served)
@@ -95,14 +98,39 @@ async def run_agent(
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
         contain_tasks(asyncio.get_running_loop())
-        try:
-            await server.serve()
-        except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken
-            if app.failure is not None:
-                raise app.failure from None
-            if app.complete:
-                raise SettingsError("PORT", NOT_LISTENING.format(listening.host, port)) from None
-            raise
+        await _serve(server, app, NOT_LISTENING.format(listening.host, port))
+    return stopping.reason
+
+
+async def _serve(server: DrainingServer, app: Startup, not_listening: str) -> None:
+    """Serve until a signal.
+
+    Raises:
+        PlatformError: The application did not start, or `not_listening`.
+    """
+    try:
+        await server.serve()
+    except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken
+        if app.failure is not None:
+            raise app.failure from None
+        if app.complete:
+            raise SettingsError("PORT", not_listening) from None
+        raise
+
+
+class _Stopping:
+    """Stops this process as SIGTERM does.
+
+    Attributes:
+        reason: Why, in a sentence for an operator.
+    """
+
+    reason = ""
+
+    def begin(self, reason: str) -> None:
+        """Stop it for a reason."""
+        self.reason = reason
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _watch_beside(
@@ -122,7 +150,9 @@ def ending_seconds(settings: ServerSettings) -> float:
     return settings.shutdown_pause_seconds + settings.shutdown_grace_seconds + CLEANUP_SECONDS
 
 
-async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:  # fmt: skip
+async def _own_storage(
+    agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack, stopping: _Stopping
+) -> PostgresPool | None:
     """Make the agent's folder, or its tables in a database, this process' own.
 
     Raises:
@@ -142,13 +172,9 @@ async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings,
         agent.name,
         stack,
         alone=not settings.engine.distributed(settings.database),
-        on_lost=_stop_this_process,
+        on_lost=stopping.begin,
         further=further_tables(agent.own_tables) if in_database else (),
     )
-
-
-def _stop_this_process() -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _own_home(name: str, settings: HomeSettings, lock: AsyncExitStack | None) -> None:

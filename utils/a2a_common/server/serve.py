@@ -83,7 +83,7 @@ def serve(
 
                 runner.run(check_start(agent_class, environ, default_port))
                 return 0
-            runner.run(
+            reason = runner.run(
                 run_agent(
                     agent_class,
                     AgentSettings.load(environ),
@@ -92,11 +92,11 @@ def serve(
                     parent=parent if options.exit_with_parent else None,
                 )
             )
+            return fail(reason, EXIT_FAILED) if reason else 0
     except PlatformError as error:
         return _refused(error, in_json=in_json)
     except KeyboardInterrupt:
         return 0
-    return 0
 
 
 def _check_docstrings() -> None:

@@ -33,12 +33,12 @@ _NOTICED = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET t
 
 
 @asynccontextmanager
-async def only_process_on(pool: PostgresPool, on_lost: Callable[[], object]) -> AsyncIterator[None]:
+async def only_process_on(pool: PostgresPool, on_lost: Callable[[str], object]) -> AsyncIterator[None]:
     """Hold the lock of an agent's schema; the server releases it, however this process ends.
 
     Args:
         pool: The agent's connections.
-        on_lost: Called if the database was unreachable, and another process has taken the lock meanwhile.
+        on_lost: Called with the reason if the database was unreachable, and another process has taken the lock meanwhile.
 
     Raises:
         SettingsError: Another process holds the lock.
@@ -83,7 +83,7 @@ def _number(pool: PostgresPool) -> int:
     return lock_number(pool.schema, "process")
 
 
-async def _keep(pool: PostgresPool, connection: Connection, on_lost: Callable[[], object]) -> None:
+async def _keep(pool: PostgresPool, connection: Connection, on_lost: Callable[[str], object]) -> None:
     """Take the lock again whenever its connection is lost."""
     held: Connection | None = connection
 
@@ -94,7 +94,7 @@ async def _keep(pool: PostgresPool, connection: Connection, on_lost: Callable[[]
             if held is not None:
                 return 0.0
             log.error("database.in_use", schema=pool.schema, effect="this process stops")
-            on_lost()
+            on_lost(IN_USE)
             return None
         current, held = held, None
         try:

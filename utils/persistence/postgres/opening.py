@@ -33,7 +33,7 @@ async def open_database(
     stack: AsyncExitStack,
     *,
     alone: bool,
-    on_lost: Callable[[], object],
+    on_lost: Callable[[str], object],
     further: Sequence[Further] = (),
 ) -> PostgresPool | None:
     """The database with the tables of an agent, closed with `stack`; `None` if DATABASE_URL is not set.
@@ -43,8 +43,8 @@ async def open_database(
         agent: Registered name of the agent.
         stack: What closes it.
         alone: Whether no other process may work on the agent's tables.
-        on_lost: Called where another process does all the same, since the database was away for a while, or where a backup was
-            restored meanwhile.
+        on_lost: Called with the reason where another process does all the same, since the database was away for a while, or
+            where a backup was restored meanwhile.
         further: Other tables that the agent needs.
 
     Raises:

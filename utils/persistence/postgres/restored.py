@@ -6,13 +6,15 @@ answered after the backup, so it must not be answered again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import psycopg
 import structlog
 from psycopg.rows import tuple_row
 
+from utils.errors import StorageError
+from utils.persistence.encrypted.columns import COLUMNS
 from utils.persistence.postgres.pool import Check, Connection, PostgresPool
 from utils.persistence.runs import QUESTION, RESTORED
 from utils.persistence.task_states import INTERRUPTED
@@ -30,8 +32,22 @@ _SERVER = "(SELECT system_identifier::text FROM pg_control_system())"
 _UNKNOWN = "''"
 
 _TABLE = "SELECT 'secrets'::regclass::oid::text"
-_WHOLE = "SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = 'secrets'::regclass AND indisprimary)"
-"""Whether all rows are restored: keys of tables are made after the rows of all tables."""
+_KEYED = """
+SELECT coalesce(array_agg(relname::text), '{}') FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+WHERE nspname = current_schema() AND relkind = 'r'
+AND EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)
+"""
+"""The tables with a primary key. A restore makes it after the rows of the table: with several jobs (`pg_restore -j`) not after those of others."""
+_WHOLE = f"""
+SELECT NOT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)
+AND tablename <> ALL(({_KEYED})::text[]))
+"""  # noqa: S608 - a constant
+"""Whether all rows of the tables are restored of which it is known that they have a primary key."""
+_KNOWN = ["secrets", *sorted({column.shared for column in COLUMNS if column.shared})]
+"""Tables whose primary keys are known at a start: those with text of users, and the one whose number is looked at."""
+
+RESTORING = "The tables at DATABASE_URL are incomplete, as while a backup is restored. Start again when the restore has ended."
+REPLACED = "The database was replaced by a backup while this process ran. Its next start ends what was under way in the backup."
 
 _FIRST = "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
 _LAST = "SELECT value FROM secrets WHERE name = %s FOR UPDATE"
@@ -44,17 +60,28 @@ SELECT id, context_id, owner, %s, 0, %s FROM tasks WHERE state = ANY(%s) ON CONF
 _ASKED = [int(state) for state in sorted(INTERRUPTED)]
 
 
-async def halt_restored_turns(pool: PostgresPool) -> list[str]:
-    """Mark the turns and the open questions of a restored backup, so that the engine ends their tasks. Turns of a later time go on.
+class Tables(NamedTuple):
+    """What tells an agent's tables from restored ones.
 
-    Returns:
-        What tells these tables from restored ones.
-
-    Raises:
-        StorageError: The database failed.
+    Attributes:
+        numbers: Those of the database, the server and a table.
+        keyed: Names of the tables with a primary key.
     """
 
-    async def work(db: Connection) -> tuple[int | None, list[str]]:
+    numbers: list[str]
+    keyed: list[str]
+
+
+async def halt_restored_turns(pool: PostgresPool) -> Tables:
+    """Mark the turns and the open questions of a restored backup, so that the engine ends their tasks. Turns of a later time go on.
+
+    Raises:
+        StorageError: A backup is being restored, so that what is still to come would not be marked; or the database failed.
+    """
+
+    async def work(db: Connection) -> tuple[int | None, Tables]:
+        if not await _are_whole(db, _KNOWN):
+            raise StorageError(for_operator=RESTORING)
         now = await _numbers(db)
         await db.execute(_FIRST, (PLACE, _stored(now)))
         (last,) = await _row(db, _LAST, PLACE)
@@ -63,35 +90,35 @@ async def halt_restored_turns(pool: PostgresPool) -> list[str]:
         if not moved:
             now = [number or known for number, known in zip(now, [*before, "", ""], strict=False)]
         await db.execute(_KEEP, (_stored(now), PLACE))
-        return await _halt(db) if moved else None, now
+        (keyed,) = await _row(db, _KEYED)
+        return await _halt(db) if moved else None, Tables(now, keyed)
 
-    halted, numbers = await pool.run(work)
+    halted, tables = await pool.run(work)
     if halted is not None:
         log.warning("database.restored", turns=halted)
-    return numbers
+    return tables
 
 
-def same_tables(numbers: list[str], on_replaced: Callable[[], object]) -> Check:
+def same_tables(tables: Tables, on_replaced: Callable[[str], object]) -> Check:
     """A check that no connection leads to other tables than those of the start, as of a backup that was restored meanwhile.
 
     Of a connection that was checked before, only the table is looked at: its database and server stay the same.
 
     Args:
-        numbers: What tells the tables of the start from others.
-        on_replaced: Called when others are there, as a whole: the process must start anew.
+        tables: What tells those of the start from others.
+        on_replaced: Called with the reason when others are there, as a whole: the process must start anew.
     """
     told = False
 
     async def check(db: Connection, new: bool) -> None:
         nonlocal told
         now = await _numbers(db) if new else ["", "", *await _row(db, _TABLE)]
-        if not _differ(numbers, now):
+        if not _differ(tables.numbers, now):
             return
-        (whole,) = await _row(db, _WHOLE)
-        if whole and not told:
+        if not told and await _are_whole(db, tables.keyed):
             told = True
             log.error("database.replaced", effect="this process stops")
-            on_replaced()
+            on_replaced(REPLACED)
         raise psycopg.OperationalError("The tables are not those of the start.")
 
     return check
@@ -102,6 +129,11 @@ async def _halt(db: Connection) -> int:
     turns = await db.execute(_HALT, (RESTORED,))
     questions = await db.execute(_CLOSE, (QUESTION, RESTORED, _ASKED))
     return turns.rowcount + questions.rowcount
+
+
+async def _are_whole(db: Connection, tables: Sequence[str]) -> bool:
+    (whole,) = await _row(db, _WHOLE, tables)
+    return bool(whole)
 
 
 def _differ(before: list[str], now: list[str]) -> bool:
