@@ -231,7 +231,7 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     if FORMS["state_of_runs"].match(asked):
         return {p.name for p in stated}
     one = _only_one(tool, text)
-    if not one or not FORMS["whether"].match(asked):
+    if not one or not (FORMS["whether"].match(asked) or FORMS["asked_state"].search(plain[one.end() :])):
         return set()
     named = FORMS["went"].sub(" ", plain[: one.end()])  # "did it go green on the latest run?"
     return {p.name for p in stated if choice(named, p.choices) is None}
