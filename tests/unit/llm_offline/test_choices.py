@@ -185,7 +185,9 @@ def test_an_order_about_the_service_itself_does_not_go_to_github(said):
         ("Is the newest pull request of acme/rocket merged?", "state"),
         ("acme/rocket's last workflow run, green or red?", "status"),
         ("tell me whether the latest run of acme/rocket is green or red", "status"),
+        ("did the most recent build of acme/rocket pass or fail?", "status"),
         ("newest pull request of acme/rocket - still open?", "state"),
+        ("latest PR of acme/rocket, merged or still open?", "state"),
         ("Who opened the newest pull request of acme/rocket and is it still open?", "state"),
         ("\u00bfQui\u00e9n abri\u00f3 el \u00faltimo pull request de acme/rocket y sigue abierto?", "state"),
     ],
@@ -208,6 +210,7 @@ def test_what_is_asked_if_the_one_is_in_a_state_is_a_part_with_a_condition(githu
     [
         ("which open issues of acme/rocket carry the bug one?", ["bug"]),
         ("issues carrying the good-first-issue label in acme/rocket", ["good-first-issue"]),
+        ('open issues in acme/rocket that carry the "help wanted" label', ["help wanted"]),
         ("which issues of acme/rocket carry no label?", None),
     ],
 )

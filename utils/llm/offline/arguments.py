@@ -241,7 +241,7 @@ def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
     """What says that one is wanted, "the latest release", where a list has no tool for one of its rows."""
     if not tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs")):
         return None
-    others = {"releases": "|tag|version", "workflow runs": "|run|workflow"}.get(tool.noun, "")
+    others = {"releases": "|tag|version", "workflow runs": "|run|workflow|build"}.get(tool.noun, "")
     kind = "single_ordered" if tool.accepts("direction") else "single"
     row, plain = re.escape(tool.noun.removesuffix("s")) + others, spelled_out(text)
     return None if _single("rows_counted", row).search(plain) else _single(kind, row).search(plain)

@@ -318,7 +318,7 @@ def _shown(question: str, part: Block, article: Article, similarity: Similarity,
 def _short_table(question: str, text: str, similarity: Similarity, room: int) -> str:
     """A table, or of one that is long or takes more than `room` lines the rows that are nearest to the question."""
     head, rows = text.split("\n")[:2], text.split("\n")[2:]
-    if len(rows) < 2 or (_lines(text) <= room and (len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS)):
+    if not rows[1:] or (_lines(text) <= room and (len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS)):
         return text
     near = similarity.to_each(question, [row.replace("_", " ") for row in rows], passing=True)
     kept = sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS]
