@@ -305,6 +305,20 @@ def test_of_a_long_table_the_rows_that_share_words_with_the_question_are_shown()
     assert "33 more rows are left out." in text
 
 
+def test_of_a_table_that_is_longer_than_a_further_section_may_be_its_nearest_rows_are_shown():
+    wide = "gardens, rivers and the weather in the summer months of the year, " * 3
+    rows = "\n".join(f"| `gauge_{n}` | {wide}|" for n in range(8))
+    table = f"| metric | meaning |\n|---|---|\n{rows}\n| `failures_total` | counts failed requests, {wide}|"
+    lines = "\n\n".join(f"Failed requests and their metric, line {n}." for n in range(12))
+    found = [
+        article(lines, heading="Which metric counts failed requests?", url="a.md"),
+        article(table, heading="Metric of failed requests", url="b.md"),
+    ]
+    text = passages_text("Which metric counts failed requests?", Articles(articles=found), WORDS)
+    assert "`failures_total`" in text
+    assert "more rows are left out." in text
+
+
 def test_the_note_of_an_empty_result_is_kept():
     text = passages_text("x", Articles(articles=[], note="Documents are still being read."), WORDS)
     assert text == "I found nothing about that in the documents.\n\nDocuments are still being read."

@@ -183,6 +183,13 @@ def test_an_order_about_the_service_itself_does_not_go_to_github(said):
     [
         ("did the latest workflow run in acme/rocket go green?", "status"),
         ("Is the newest pull request of acme/rocket merged?", "state"),
+        ("acme/rocket's last workflow run, green or red?", "status"),
+        ("tell me whether the latest run of acme/rocket is green or red", "status"),
+        ("did the most recent build of acme/rocket pass or fail?", "status"),
+        ("newest pull request of acme/rocket - still open?", "state"),
+        ("latest PR of acme/rocket, merged or still open?", "state"),
+        ("Who opened the newest pull request of acme/rocket and is it still open?", "state"),
+        ("\u00bfQui\u00e9n abri\u00f3 el \u00faltimo pull request de acme/rocket y sigue abierto?", "state"),
     ],
 )
 def test_a_state_that_is_asked_about_says_not_which_one_is_wanted(github, said, parameter):
@@ -190,6 +197,26 @@ def test_a_state_that_is_asked_about_says_not_which_one_is_wanted(github, said, 
     ((_, arguments),) = calls
     assert arguments["limit"] == 1
     assert arguments.get(parameter) in (None, "all")
+
+
+def test_what_is_asked_if_the_one_is_in_a_state_is_a_part_with_a_condition(github):
+    calls, answer = _asked(github, "acme/rocket's last workflow run, green or red? if red, which job broke")
+    assert [name for name, _ in calls] == ["list_workflow_runs", "get_job_logs"]
+    assert "if red" in answer.lower()
+
+
+@pytest.mark.parametrize(
+    ("said", "labels"),
+    [
+        ("which open issues of acme/rocket carry the bug one?", ["bug"]),
+        ("issues carrying the good-first-issue label in acme/rocket", ["good-first-issue"]),
+        ('open issues in acme/rocket that carry the "help wanted" label', ["help wanted"]),
+        ("which issues of acme/rocket carry no label?", None),
+    ],
+)
+def test_a_label_is_what_an_issue_carries(github, said, labels):
+    ((_, arguments),) = _asked(github, said)[0]
+    assert arguments.get("labels") == labels
 
 
 def test_whether_the_tests_pass_is_asked_of_all_runs(github):

@@ -53,6 +53,18 @@ def test_a_question_about_the_service_leaves_the_issue(models):
     assert calls == [("rag", {"request": then})]
 
 
+@pytest.mark.parametrize(
+    ("then", "sort"),
+    [("its most recently updated issue", "updated"), ("and its most commented issue?", "comments")],
+)
+def test_the_first_of_a_list_by_one_of_its_columns_is_another_question_than_that_for_the_repository(
+    models, then, sort
+):
+    result = Record(kind="repository", item={"name": "acme/rocket", "default_branch": "main"})
+    ((name, arguments),) = _next_calls(models["github"], "default branch of acme/rocket", result, then)
+    assert (name, arguments["sort"], arguments["limit"]) == ("list_issues", sort, 1)
+
+
 def test_the_same_of_another_repository_keeps_the_call(models):
     calls = _next_calls(
         models["github"], "What is issue 7 in acme/rocket?", ISSUE, "same for octo-org/octo-repo"

@@ -231,7 +231,7 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     if FORMS["state_of_runs"].match(asked):
         return {p.name for p in stated}
     one = _only_one(tool, text)
-    if not one or not FORMS["whether"].match(asked):
+    if not one or not (FORMS["whether"].match(asked) or FORMS["asked_state"].search(plain[one.end() :])):
         return set()
     named = FORMS["went"].sub(" ", plain[: one.end()])  # "did it go green on the latest run?"
     return {p.name for p in stated if choice(named, p.choices) is None}
@@ -241,7 +241,7 @@ def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
     """What says that one is wanted, "the latest release", where a list has no tool for one of its rows."""
     if not tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs")):
         return None
-    others = {"releases": "|tag|version", "workflow runs": "|run|workflow"}.get(tool.noun, "")
+    others = {"releases": "|tag|version", "workflow runs": "|run|workflow|build"}.get(tool.noun, "")
     kind = "single_ordered" if tool.accepts("direction") else "single"
     row, plain = re.escape(tool.noun.removesuffix("s")) + others, spelled_out(text)
     return None if _single("rows_counted", row).search(plain) else _single(kind, row).search(plain)

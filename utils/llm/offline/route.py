@@ -52,7 +52,7 @@ LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _OF_ANY_ROWS = frozenset(content_stems(" ".join(WORDS["column"])))
 """Words that say nothing of what is listed: "where is the list"."""
-_PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
+_PLACE = r"\b(?:last|latest|newest|most (?:recent(?:ly)?|\w+ed)|current)\b.{{0,30}}\b(?:{})\b"
 
 
 class Route(NamedTuple):
@@ -80,8 +80,6 @@ def route(
         return _of_an_added_agent(clause, tools, similarity) or Route(repositories, 1.0)
     if repositories and FORMS["machine"].search(clause) and not _asks(clause):
         return _of_an_added_agent(clause, tools, similarity) or Route(None, 0.0)
-    if whole := _whole_repository(clause, tools):
-        return Route(whole, 1.0)
     reading = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = library_of(reading)
     own = FORMS["own_documents"].search(clause) or kinds.get(RequestKind.DOCUMENTS, 0.0) >= SURELY
@@ -201,14 +199,6 @@ def _asks(clause: str) -> bool:
     """Whether a clause asks to know something, and not to have something done: "could you restart it?"."""
     rest = FORMS["politely"].sub("", clause)
     return bool(FORMS["question"].search(clause if rest == clause else rest.rstrip(" ?")))
-
-
-def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool that shows a repository, where a clause names one and asks for nothing of it: "tell me about a/b"."""
-    text = links_in_words(clause)
-    if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
-        return None
-    return next((tool for tool in tools if tool.noun == "repository"), None)
 
 
 def _names_what_is_on_github(clause: str) -> bool:

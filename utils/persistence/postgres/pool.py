@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from psycopg_pool import AsyncConnectionPool
 from pydantic import SecretStr
 
 from utils.cancellation import Cancellation
-from utils.errors import StorageError
+from utils.errors import StorageError, StorageFull
 from utils.persistence.postgres.answering import AnsweringConnection
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
@@ -115,6 +116,7 @@ class PostgresPool:
         schema: Name of the agent's schema, not quoted.
         wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
+        full_at: When there was last no room for what a statement stores, by `time.monotonic()`.
         locks: What this process holds for longer than a transaction may last.
         check: Checks each new connection, once it has the settings of `session`, and each that is taken from the pool; with
             `None` these are only asked for an answer.
@@ -126,6 +128,7 @@ class PostgresPool:
         self.schema = schema_name(agent)
         self.wait_seconds = settings.wait_seconds
         self.alone = False
+        self.full_at = -math.inf
         self.locks = SessionLocks(self)
         self.check: Check | None = None
         self._pool: AsyncConnectionPool[Connection] | None = None
@@ -244,9 +247,13 @@ class PostgresPool:
         Raises:
             StorageError: There is none, or the database failed within the block.
         """
-        with storage_errors():
-            async with self.pool.connection() as connection:
-                yield connection
+        try:
+            with storage_errors():
+                async with self.pool.connection() as connection:
+                    yield connection
+        except StorageFull:
+            self.full_at = time.monotonic()
+            raise
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

@@ -12,6 +12,9 @@ from utils.persistence.postgres.startup import READ_ONLY_QUERY
 FRESH_SECONDS = 2.0
 """How long a result is reused, so that frequent probes cost nothing."""
 
+FULL_SECONDS = 30.0
+"""How long a write counts for which there was no room; three periods of a Kubernetes readiness probe. The check itself writes nothing."""
+
 WAIT_SECONDS = 0.5
 """Timeout of a probe; Kubernetes gives up on a readiness probe after one second."""
 
@@ -36,6 +39,10 @@ READ_ONLY = (
 HELD = (
     "Tasks cannot be stored: somebody holds a lock on a table of this agent in the PostgreSQL database at DATABASE_URL, as an "
     "ALTER TABLE or a transaction that was left open does. End it; pg_locks tells who it is. This process goes on by itself then."
+)
+FULL = (
+    "Tasks cannot be stored: the disk of the PostgreSQL database at DATABASE_URL is full, or was less than a minute ago. Free some "
+    "space there; this process goes on by itself then."
 )
 """Messages for an operator. The address is not quoted: it may contain a name or a password."""
 
@@ -87,9 +94,11 @@ class PoolProbe:
             async with self._pool.connection() as connection:
                 if await _holds(connection, READ_ONLY_QUERY):
                     self._problem = READ_ONLY
+                elif await _holds(connection, _HELD_QUERY, self._pool.schema):
+                    self._problem = HELD
                 else:
-                    held = await _holds(connection, _HELD_QUERY, self._pool.schema)
-                    self._problem = HELD if held else ""
+                    full = time.monotonic() - self._pool.full_at < FULL_SECONDS
+                    self._problem = FULL if full else ""
             self._away = LATE
         except StorageError:
             await self._look()

@@ -221,7 +221,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
     for part, near in section.parts:
         if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
-        text = _shown(question, part, section.article, similarity)
+        text = _shown(question, part, section.article, similarity, min(most, FIRST - 2))
         after_code = bool(units) and units[-1][0].endswith("```")
         goes_on = part.kind in CODE or (after_code and part.text[:1].islower())
         if units and (goes_on or units[-1][0].endswith(":")):
@@ -306,24 +306,26 @@ def _body(article: Article) -> list[Block]:
     return parts
 
 
-def _shown(question: str, part: Block, article: Article, similarity: Similarity) -> str:
+def _shown(question: str, part: Block, article: Article, similarity: Similarity, room: int) -> str:
     if part.kind in CODE:
         return part.text
     if part.kind == "heading":
         return f"**{heading_text(part)}**"
-    text = _short_table(question, part.text, similarity) if part.kind == "table" else part.text
+    text = _short_table(question, part.text, similarity, room) if part.kind == "table" else part.text
     return with_whole_links(text, article.url)
 
 
-def _short_table(question: str, text: str, similarity: Similarity) -> str:
+def _short_table(question: str, text: str, similarity: Similarity, room: int) -> str:
+    """A table, or of one that is long or takes more than `room` lines the rows that are nearest to the question."""
     head, rows = text.split("\n")[:2], text.split("\n")[2:]
-    if len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS:
+    if not rows[1:] or (_lines(text) <= room and (len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS)):
         return text
     near = similarity.to_each(question, [row.replace("_", " ") for row in rows], passing=True)
-    kept = sorted(sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS])
-    return "\n".join(
-        [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
-    )
+    kept = sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS]
+    while len(kept) > 1 and _lines("\n".join([*head, *(rows[index] for index in kept)])) + 2 > room:
+        kept.pop()
+    left_out = f"{len(rows) - len(kept)} more rows are left out."
+    return "\n".join([*head, *(rows[index] for index in sorted(kept)), "", left_out])
 
 
 def _shared(question: str, section: Section) -> float:
