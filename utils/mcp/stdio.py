@@ -5,6 +5,8 @@ The transport of the MCP package reads lines without a limit: a program that nev
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -14,7 +16,6 @@ from typing import TYPE_CHECKING
 import anyio
 import structlog
 from mcp.client.stdio import get_default_environment
-from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.os.win32.utilities import (
     create_windows_process,
     get_windows_executable_command,
@@ -25,6 +26,7 @@ from mcp.types import JSONRPCMessage, JSONRPCRequest
 from pydantic import ValidationError
 
 from utils.mcp.http_failure import HttpFailure, as_response
+from utils.mcp.json_text import repaired
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _END_SECONDS = 2.0
-"""How long a program may take to end after its input is closed, before it is terminated."""
+"""How long a program may take to end after its input is closed, before it is terminated, and then before it is killed."""
+_LOOK_SECONDS = 0.05
 _LINE_END = b"\n"
 
 
@@ -120,7 +123,7 @@ class _Wire:
 
     def _message(self, line: bytes) -> SessionMessage | Exception:
         try:
-            message = JSONRPCMessage.model_validate_json(line)
+            message = JSONRPCMessage.model_validate_json(repaired(line))
         except ValidationError as error:
             log.warning("mcp.not_a_message", server=self._server, size=len(line))
             return error
@@ -150,14 +153,23 @@ async def _started(server: McpServer) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """End the program as MCP specifies: close its input, then signal its process tree."""
+    """End the program as MCP specifies: close its input, then signal its process tree, also if the program itself has ended."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError):
             await process.stdin.aclose()
     with anyio.move_on_after(_END_SECONDS):
         await process.wait()
-        return
-    if sys.platform == "win32":
+    if sys.platform != "win32":
+        await _end_group(process.pid)
+    elif process.returncode is None:
         await terminate_windows_process_tree(process)
-    else:
-        await terminate_posix_process_tree(process)
+
+
+async def _end_group(group: int) -> None:
+    """End the process group of a program, in which it has started others; they may outlive it."""
+    for each in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError), anyio.move_on_after(_END_SECONDS):
+            os.killpg(group, each)
+            while True:
+                await anyio.sleep(_LOOK_SECONDS)
+                os.killpg(group, 0)
