@@ -13,12 +13,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import httpx
-from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
-from pydantic import ValidationError
+from mcp.types import JSONRPCError, JSONRPCResponse
 
 from utils.mcp.event_stream import Awaited, headers_of, with_certain_response
 from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_response, failed_with, undecoded
-from utils.mcp.json_text import repaired
+from utils.mcp.json_text import message_of, repaired
 from utils.net import sse
 from utils.net.bounded import AnswerTooLarge
 from utils.net.unsent import never_sent
@@ -136,7 +135,7 @@ async def _failure_of(number: int | str | None, response: httpx.Response) -> Htt
     if not kind.startswith(_JSON):
         return None
     try:
-        return None if _is_response(number, repaired(await response.aread())) else failure
+        return None if _is_response(number, await response.aread()) else failure
     except httpx.DecodingError:
         return undecoded(response.status_code, response.headers)
 
@@ -162,8 +161,8 @@ def _with_repaired(response: httpx.Response) -> httpx.Response:
 def _is_response(number: int | str, content: bytes) -> bool:
     """Whether it is the response to a request; the client of MCP ignores anything else, and waits on."""
     try:
-        message = JSONRPCMessage.model_validate_json(content).root
-    except ValidationError:
+        message = message_of(content).root
+    except ValueError:
         return False
     return isinstance(message, JSONRPCResponse | JSONRPCError) and str(message.id) == str(number)
 

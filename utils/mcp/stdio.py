@@ -23,10 +23,9 @@ from mcp.os.win32.utilities import (
 )
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCRequest
-from pydantic import ValidationError
 
 from utils.mcp.http_failure import HttpFailure, as_response
-from utils.mcp.json_text import repaired
+from utils.mcp.json_text import message_of
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -123,8 +122,8 @@ class _Wire:
 
     def _message(self, line: bytes) -> SessionMessage | Exception:
         try:
-            message = JSONRPCMessage.model_validate_json(repaired(line))
-        except ValidationError as error:
+            message = message_of(line)
+        except ValueError as error:
             log.warning("mcp.not_a_message", server=self._server, size=len(line))
             return error
         self._open.pop(str(getattr(message.root, "id", "")), None)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from mcp.types import JSONRPCMessage, JSONRPCResponse
+from mcp.types import JSONRPCResponse
 
-from utils.mcp.json_text import repaired
+from utils.mcp.json_text import message_of
 
 
 def read(message: bytes) -> object:
     """The value of `a` in a message, as the MCP package reads it."""
-    answer = JSONRPCMessage.model_validate_json(
-        repaired(b'{"jsonrpc":"2.0","id":1,"result":{"a":"' + message + b'"}}')
-    )
+    answer = message_of(b'{"jsonrpc":"2.0","id":1,"result":{"a":"' + message + b'"}}')
     assert isinstance(answer.root, JSONRPCResponse)
     return answer.root.result["a"]
 
@@ -40,3 +38,9 @@ def test_a_lone_surrogate_or_a_byte_that_is_no_text_is_replaced(sent: bytes, tex
 def test_any_text_stays_as_it_is(text: str) -> None:
     for ascii_only in (True, False):
         assert read(json.dumps(text, ensure_ascii=ascii_only)[1:-1].encode()) == text
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"null", b"[]", b'{"jsonrpc":"2.0"}', b"[" * 100_000])
+def test_what_is_no_message_is_an_error_of_its_value(text: bytes) -> None:
+    with pytest.raises(ValueError):
+        message_of(text)
