@@ -75,6 +75,7 @@ class _Wire:
     def __init__(self, server: str, most: int) -> None:
         self._server, self._most = server, most
         self._open: dict[str, int | str] = {}
+        self._not_messages = 0
 
     async def receive(
         self, output: ByteReceiveStream, session: MemoryObjectSendStream[SessionMessage | Exception]
@@ -124,10 +125,16 @@ class _Wire:
         try:
             message = message_of(line)
         except ValueError as error:
-            log.warning("mcp.not_a_message", server=self._server, size=len(line))
+            self._note_no_message(len(line))
             return error
         self._open.pop(str(getattr(message.root, "id", "")), None)
         return SessionMessage(message)
+
+    def _note_no_message(self, size: int) -> None:
+        """Log the 1st, 2nd, 4th, 8th … line that is no message: a program that writes many would fill the disk with the log."""
+        self._not_messages += 1
+        if self._not_messages & (self._not_messages - 1) == 0:
+            log.warning("mcp.not_a_message", server=self._server, size=size, count=self._not_messages)
 
 
 class _LineTooLong(Exception):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+import structlog.testing
 
 from tests.e2e.mcp.conftest import STDIO
 from utils.events import Completed
@@ -68,3 +69,12 @@ async def test_what_a_server_has_started_ends_with_its_session_also_if_the_serve
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with lock.open() as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+async def test_a_server_that_writes_many_lines_that_are_no_messages_fills_no_log() -> None:
+    server = McpServer(name="h", command=sys.executable, args=("-c", "print('junk\\n' * 1000)"))
+    with anyio.fail_after(60), structlog.testing.capture_logs() as logged:
+        async with stdio_streams(server, 1_000) as (incoming, _):
+            async for _each in incoming:
+                pass
+    assert [line["count"] for line in logged] == [2**power for power in range(10)]
