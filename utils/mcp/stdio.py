@@ -5,6 +5,8 @@ The transport of the MCP package reads lines without a limit: a program that nev
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -14,7 +16,6 @@ from typing import TYPE_CHECKING
 import anyio
 import structlog
 from mcp.client.stdio import get_default_environment
-from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.os.win32.utilities import (
     create_windows_process,
     get_windows_executable_command,
@@ -22,9 +23,9 @@ from mcp.os.win32.utilities import (
 )
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCRequest
-from pydantic import ValidationError
 
 from utils.mcp.http_failure import HttpFailure, as_response
+from utils.mcp.json_text import message_of
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _END_SECONDS = 2.0
-"""How long a program may take to end after its input is closed, before it is terminated."""
+"""How long a program may take to end after its input is closed, before it is terminated, and then before it is killed."""
+_LOOK_SECONDS = 0.05
 _LINE_END = b"\n"
 
 
@@ -73,6 +75,7 @@ class _Wire:
     def __init__(self, server: str, most: int) -> None:
         self._server, self._most = server, most
         self._open: dict[str, int | str] = {}
+        self._not_messages = 0
 
     async def receive(
         self, output: ByteReceiveStream, session: MemoryObjectSendStream[SessionMessage | Exception]
@@ -120,12 +123,18 @@ class _Wire:
 
     def _message(self, line: bytes) -> SessionMessage | Exception:
         try:
-            message = JSONRPCMessage.model_validate_json(line)
-        except ValidationError as error:
-            log.warning("mcp.not_a_message", server=self._server, size=len(line))
+            message = message_of(line)
+        except ValueError as error:
+            self._note_no_message(len(line))
             return error
         self._open.pop(str(getattr(message.root, "id", "")), None)
         return SessionMessage(message)
+
+    def _note_no_message(self, size: int) -> None:
+        """Log the 1st, 2nd, 4th, 8th … line that is no message: a program that writes many would fill the disk with the log."""
+        self._not_messages += 1
+        if self._not_messages & (self._not_messages - 1) == 0:
+            log.warning("mcp.not_a_message", server=self._server, size=size, count=self._not_messages)
 
 
 class _LineTooLong(Exception):
@@ -150,14 +159,23 @@ async def _started(server: McpServer) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """End the program as MCP specifies: close its input, then signal its process tree."""
+    """End the program as MCP specifies: close its input, then signal its process tree, also if the program itself has ended."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError):
             await process.stdin.aclose()
     with anyio.move_on_after(_END_SECONDS):
         await process.wait()
-        return
-    if sys.platform == "win32":
+    if sys.platform != "win32":
+        await _end_group(process.pid)
+    elif process.returncode is None:
         await terminate_windows_process_tree(process)
-    else:
-        await terminate_posix_process_tree(process)
+
+
+async def _end_group(group: int) -> None:
+    """End the process group of a program, in which it has started others; they may outlive it."""
+    for each in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError), anyio.move_on_after(_END_SECONDS):
+            os.killpg(group, each)
+            while True:
+                await anyio.sleep(_LOOK_SECONDS)
+                os.killpg(group, 0)

@@ -20,8 +20,11 @@ parameters of SQL statements, another complete requests."""
 _SERVER = "uvicorn.error"
 """Logs its start and stop, and requests only at DEBUG."""
 
-_QUOTES_REQUESTS = "a2a"
-"""The SDK's loggers: they warn of refused requests and quote the part that could not be parsed. The client receives the error anyway."""
+_QUOTE_MESSAGES = ("a2a", "mcp")
+"""The loggers of the SDKs: they warn of messages that they do not accept, and quote them. Whoever sent or awaits one is told anyway."""
+
+_ON_ROOT = "/mcp/shared/"
+"""Modules of the MCP SDK that warn of such messages on the root logger itself."""
 
 _OWN_HANDLERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 """Loggers that uvicorn gives their own handlers by default, which bypass the root logger."""
@@ -77,16 +80,23 @@ def _route(handler: logging.Handler, level: str, packages: Sequence[str]) -> Non
     chosen = logging.getLevelNamesMapping()[level]
     root = logging.getLogger()
     root.handlers[:] = [handler]
+    root.addFilter(_quotes_no_message)
     root.setLevel(max(logging.WARNING, chosen))
     logging.captureWarnings(capture=True)
     for name in packages:
         logging.getLogger(name).setLevel(chosen)
     logging.getLogger(_SERVER).setLevel(max(logging.INFO, chosen))
-    logging.getLogger(_QUOTES_REQUESTS).setLevel(max(logging.ERROR, chosen))
+    for name in _QUOTE_MESSAGES:
+        logging.getLogger(name).setLevel(max(logging.ERROR, chosen))
     for name in _OWN_HANDLERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = []
         logger.propagate = True
+
+
+def _quotes_no_message(record: logging.LogRecord) -> bool:
+    """Whether a line that was logged on the root logger itself comes from elsewhere than `_ON_ROOT`."""
+    return _ON_ROOT not in record.pathname.replace("\\", "/")
 
 
 def _renderer(form: str) -> Any:

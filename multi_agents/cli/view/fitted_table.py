@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -10,6 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
 from rich.table import Table
 from rich.text import Text
+
+from multi_agents.cli.console import clean
 
 WRAPPED_COLUMNS = 3
 """A table of so many columns is prose in columns: its cells are wrapped and none is left out."""
@@ -85,6 +87,7 @@ class FittedMarkdown(Markdown):
         super().__init__("", hyperlinks=False)
         self.markup = text
         self.parsed = _without_links_in_wide_tables(_PARSER.parse(text))
+        _clean(self.parsed)
 
 
 def _without_links_in_wide_tables(tokens: Sequence[Token]) -> list[Token]:
@@ -99,3 +102,10 @@ def _without_links_in_wide_tables(tokens: Sequence[Token]) -> list[Token]:
         elif token.type == "inline" and columns > WRAPPED_COLUMNS and token.children:
             token.children = [one for one in token.children if one.type not in ("link_open", "link_close")]
     return list(tokens)
+
+
+def _clean(tokens: Iterable[Token]) -> None:
+    """Take out what steers a terminal: Markdown can also write a character by its number, as in `&#x202e;`."""
+    for token in tokens:
+        token.content, token.info = clean(token.content), clean(token.info)
+        _clean(token.children or ())

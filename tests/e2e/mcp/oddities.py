@@ -22,6 +22,7 @@ ANSWERS: dict[str, Any] = {
     "closed": {"error": {"code": -32000, "message": "Connection closed"}},
     "unlike": {"result": {"content": [], "structuredContent": {"a": "a" * 22 + "!"}}},
     "late": {"error": {"code": 408, "message": "The database took too long"}},
+    "surrogate": {"result": {"content": [{"type": "text", "text": "half \ud83d of a character"}]}},
     "ended": {"error": {"code": 32600, "message": "No such row"}},
 }
 RESULTS: dict[str, Any] = {
@@ -38,6 +39,7 @@ def tools() -> list[dict[str, Any]]:
             "name": name,
             "inputSchema": {"type": "object", "properties": properties},
             "annotations": {"readOnlyHint": True},
+            "description": "Its description has no text: \udc00",
             **({"outputSchema": RESULTS[name]} if name in RESULTS else {}),
         }
         for name, properties in shapes.items()

@@ -94,6 +94,10 @@ async def test_a_result_is_not_compared_with_the_schema_of_its_server_which_coul
     assert json.loads(await told(talk, "unlike")) == {"a": "a" * 22 + "!"}
 
 
+async def test_half_a_character_in_a_description_or_a_result_costs_that_character(talk):
+    assert await told(talk, "surrogate") == "half \ufffd of a character"
+
+
 async def test_an_error_of_the_server_is_told_in_its_words_on_one_line(talk):
     found = await problem(talk, "broken")
     assert found.error == "upstream_refused"

@@ -134,3 +134,20 @@ def test_name_health_and_latency_of_every_agent_are_readable(width):
     assert all(len(line) <= width for line in lines)
     assert ("0.9.0" in lines[1]) == (width >= 80)
     assert ("http://127.0.0.1:8000" in lines[1]) == (width >= 110)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "gpj&#x202e;exe.",
+        "gpj&#8238;exe.",
+        "gpj\u202eexe.",
+        "[gpj&#x202e;exe.](https://x.example)",
+        "| a | b |\n|---|---|\n| gpj&#x202e;exe. | x |",
+        "# gpj&#x202e;exe.",
+    ],
+)
+def test_no_way_to_write_it_turns_the_direction_of_a_text(written):
+    shown = "\n".join(drawn(markdown(written), 80))
+    assert "gpjexe." in shown
+    assert not {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"} & {*shown}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
-from utils.mcp.event_stream import with_certain_response
+from utils.mcp.event_stream import Awaited, with_certain_response
 
 EVENT = b'data: {"jsonrpc": "2.0"}'
 
@@ -23,7 +24,8 @@ async def body_of(*parts: bytes, breaks: bool = False) -> bytes:
             raise httpx.ReadError("broken off")
 
     request = httpx.Request("POST", "http://server/mcp")
-    return await with_certain_response(httpx.Response(200, content=stream(), request=request), 7).aread()
+    response = httpx.Response(200, content=stream(), request=request)
+    return await with_certain_response(response, Awaited(7)).aread()
 
 
 @pytest.mark.parametrize("breaks", [False, True])
@@ -48,3 +50,21 @@ async def test_a_stream_that_ends_tells_so_in_an_event_of_its_own(parts, breaks)
 )
 async def test_a_stream_whose_rest_can_be_asked_for_stays_as_it_is(parts, breaks):
     assert await body_of(*parts, breaks=breaks) == b"".join(parts)
+
+
+async def test_a_character_that_is_no_text_is_replaced_wherever_a_part_ends() -> None:
+    event = rb'data: {"a": "x\ud800y\ud83d\ude00"}' + b"\n\n"
+    for cut in range(len(event)):
+        assert (await body_of(event[:cut] or b":\n", event[cut:])).count(rb"x\ufffdy\ud83d\ude00") == 1
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+async def test_a_stream_that_never_ends_is_read_until_its_request_is_no_longer_awaited(resumes: bool) -> None:
+    async def beats() -> AsyncIterator[bytes]:
+        yield b"id: 1\ndata:\n\n"
+        await asyncio.Event().wait()
+
+    due = asyncio.get_running_loop().time() + 0.05
+    response = httpx.Response(200, content=beats(), request=httpx.Request("POST", "http://server/mcp"))
+    body = await with_certain_response(response, Awaited(7, due), resumes=resumes).aread()
+    assert json.loads(body.rpartition(b"\n\ndata: ")[2])["error"]["data"]["late"] is True

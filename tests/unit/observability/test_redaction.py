@@ -7,8 +7,12 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 
+import anyio
 import pytest
 import structlog
+from mcp import ClientSession
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage
 from pydantic import BaseModel, ValidationError
 
 from utils.observability.logging import configure_logging
@@ -154,6 +158,26 @@ def test_an_input_that_a_validation_error_quotes_is_hidden(lines: Lines) -> None
     except ValidationError:
         structlog.get_logger("test").exception("wrong")
     assert "private words" not in json.dumps(lines())
+
+
+async def test_a_message_that_the_mcp_package_does_not_accept_is_not_quoted(lines: Lines) -> None:
+    private = "my private words"
+    to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](4)
+    outgoing, _from_session = anyio.create_memory_object_stream[SessionMessage](4)
+    said: list[dict[str, object]] = [
+        {"method": "notifications/progress", "params": {"x": private}},
+        {"id": 1, "method": private},
+        {"id": private, "result": {}},
+    ]
+    async with to_session, outgoing, _from_session, ClientSession(incoming, outgoing):
+        for each in said:
+            message = JSONRPCMessage.model_validate({"jsonrpc": "2.0", **each})
+            await to_session.send(SessionMessage(message))
+        await _from_session.receive()  # the refusal of the second
+        await anyio.wait_all_tasks_blocked()
+    logging.getLogger("mcp.client.streamable_http").warning(private)
+    logging.getLogger().warning("a line of another package")
+    assert [line["event"] for line in lines()] == ["a line of another package"]
 
 
 def test_the_password_in_an_address_is_a_secret_as_it_is_written_and_as_it_is_meant() -> None:

@@ -209,6 +209,7 @@ def _lifespan(
                     authenticator=service.authenticator,
                     credentials=server_credentials(settings),
                     handshake_seconds=settings.header_timeout_seconds,
+                    body_seconds=settings.body_timeout_seconds,
                     write_seconds=settings.write_timeout_seconds,
                     max_calls=settings.max_connections,
                 )

@@ -1,14 +1,15 @@
 /**
  * Text of others as it may be shown.
  *
- * Characters that act on the screen instead of standing on it are written out: escapes of a terminal, and those that
- * turn the direction of text, so that a name cannot look like another one.
+ * Characters that act on the screen instead of standing on it are written out: escapes of a terminal, those that turn
+ * the direction of text, and letters without a glyph, so that a name cannot look like another one.
  */
-const ACTING = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const ACTING =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 export function visible(text: string): string {
   return text.replace(ACTING, (character) => {
-    const code = character.charCodeAt(0);
+    const code = character.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
   });

@@ -24,7 +24,7 @@ export function Markdown({ text }: { text: string }): ReactElement {
 
 const Section = memo(function Section({ text }: { text: string }): ReactElement {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize, directions]} components={COMPONENTS}>
+    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize, directions, seen]} components={COMPONENTS}>
       {visible(text)}
     </ReactMarkdown>
   );
@@ -39,6 +39,21 @@ interface Block {
 function directions() {
   return ({ children }: { children: Block[] }): void => {
     for (const block of children) if (block.type === "element") block.properties = { ...block.properties, dir: "auto" };
+  };
+}
+
+interface Node {
+  value?: string;
+  properties?: { alt?: string };
+  children?: Node[];
+}
+
+/** Markdown can also write a character by its number, as in `&#x202e;`: it is written out like one that stands there itself. */
+function seen() {
+  return function see(node: Node): void {
+    if (node.value !== undefined) node.value = visible(node.value);
+    if (node.properties?.alt) node.properties.alt = visible(node.properties.alt);
+    for (const child of node.children ?? []) see(child);
   };
 }
 

@@ -114,13 +114,17 @@ def _options(max_body_bytes: int, handshake_seconds: float, write_seconds: float
 
 
 def _interceptors(
-    card: AgentCard, authenticator: Authenticator | None, write_seconds: float
+    card: AgentCard, authenticator: Authenticator | None, body_seconds: float, write_seconds: float
 ) -> list[grpc.aio.ServerInterceptor]:
     """The interceptors of every call, from the outside in."""
+    from utils.a2a_common.server.grpc.arrival import TimelyMessages
     from utils.a2a_common.server.grpc.extensions import ExtensionsInterceptor
     from utils.a2a_common.server.grpc.stalled import StalledStreams
 
-    around: list[grpc.aio.ServerInterceptor] = [StalledStreams(write_seconds)]
+    around: list[grpc.aio.ServerInterceptor] = [
+        TimelyMessages(body_seconds),
+        StalledStreams(write_seconds),
+    ]
     if authenticator is not None:
         from utils.a2a_common.server.grpc.auth import AuthInterceptor
 
@@ -144,6 +148,7 @@ async def start_grpc(
     authenticator: Authenticator | None = None,
     credentials: grpc.ServerCredentials | None = None,
     handshake_seconds: float = 20.0,
+    body_seconds: float = 30.0,
     write_seconds: float = 60.0,
     max_calls: int = 0,
 ) -> tuple[grpc.aio.Server, int]:
@@ -159,6 +164,7 @@ async def start_grpc(
         authenticator: Admits only callers that it knows; everyone when omitted.
         credentials: The certificate; without TLS when omitted.
         handshake_seconds: Longest time until a connection has sent the HTTP/2 preface.
+        body_seconds: Longest time until the message of a call has arrived; then DEADLINE_EXCEEDED.
         write_seconds: Longest time in which a client reads nothing: of a stream, which ends then, or at all, which ends its connection.
         max_calls: Calls at once, open streams included; past it RESOURCE_EXHAUSTED. No limit for 0.
 
@@ -172,7 +178,7 @@ async def start_grpc(
     from utils.a2a_common.server.grpc.current import CurrentGrpc
     from utils.a2a_common.server.grpc.legacy import LegacyGrpc
 
-    interceptors = _interceptors(card, authenticator, write_seconds)
+    interceptors = _interceptors(card, authenticator, body_seconds, write_seconds)
     options = _options(max_body_bytes, handshake_seconds, write_seconds)
     server = grpc.aio.server(
         interceptors=interceptors, options=options, maximum_concurrent_rpcs=max_calls or None
