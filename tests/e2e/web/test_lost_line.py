@@ -189,9 +189,9 @@ def test_a_browser_that_forbids_storage_shows_the_page_and_its_answers(
 def test_a_stop_that_did_not_reach_the_agent_is_brought_again(lost, served):
     tab, page = lost
     served.close_gate()
+    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
     tab.ask("slowly please")
     expect(page.get_by_text("The first half")).to_be_visible()
-    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
     page.keyboard.press("Escape")
     expect(page.get_by_text("It is stopped as soon as the agent answers")).to_be_visible()
     page.unroute(CANCELED)
@@ -201,9 +201,9 @@ def test_a_stop_that_did_not_reach_the_agent_is_brought_again(lost, served):
 def test_a_stop_that_the_agent_refuses_after_all_is_not_announced_any_longer(lost, served):
     tab, page = lost
     served.close_gate()
+    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
     tab.ask("slowly please")
     expect(page.get_by_text("The first half")).to_be_visible()
-    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
     page.keyboard.press("Escape")
     announced = page.get_by_text("It is stopped as soon as the agent answers")
     expect(announced).to_be_visible()
