@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from benchmarks.simulate.advisory_locks import AdvisoryLocks
 from benchmarks.simulate.faulty_store import Link
+from benchmarks.simulate.memory_database import memory_database
 from benchmarks.simulate.notices import Notices
 from benchmarks.simulate.process import Process
 from utils.persistence.postgres.pool import PostgresPool
@@ -33,7 +34,7 @@ class SqlDatabase:
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self.tables = sqlite3.connect(":memory:", isolation_level=None)
+        self.tables = memory_database()
         self.tables.execute(_SCHEMA)
         self.locks = AdvisoryLocks(clock, longest_pause=None)
         self.session: Session | None = None

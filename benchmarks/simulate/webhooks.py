@@ -14,6 +14,7 @@ from google.protobuf.json_format import Parse
 
 from benchmarks.simulate.facts import Heard, Hook
 from benchmarks.simulate.faulty_store import Link
+from benchmarks.simulate.memory_database import memory_database
 from benchmarks.simulate.sql_pool import SqlPool
 from benchmarks.simulate.view import seen_of
 from utils.a2a_common.protocol.version import CURRENT
@@ -42,7 +43,7 @@ MOST_REFUSED = 3
 
 def hook_table() -> sqlite3.Connection:
     """An empty database of webhooks."""
-    database = sqlite3.connect(":memory:", isolation_level=None)
+    database = memory_database()
     database.executescript(push_store._SCHEMA)  # noqa: SLF001 - the product's own tables
     return database
 
