@@ -16,26 +16,17 @@ from a2a.client import Client
 from a2a.types.a2a_pb2 import GetTaskRequest, TaskState
 
 from agents.github.testing.server import GitHubServer, run_github_server
+from tests.e2e.agents.commenting import commenting
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
-from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
+from utils.testing.strict_provider import StrictProvider, run_strict_provider
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 ROOT = Path(__file__).resolve().parents[3]
 # GitHub takes this repository's requests and answers them after five seconds.
 COMMENT = {"owner": "faulty", "repo": "slow", "number": 5, "body": "Thank you!"}
-
-
-def brain(request: ChatRequest) -> Reply:
-    """Wants the comment when asked to, and tells what the tool said."""
-    last = request.messages[-1]
-    if last.role == "tool":
-        return Reply(f"The tool said: {last.text}")
-    if "omment" in request.last_user_text:
-        return Reply("", [Call(f"c{len(request.messages)}", "comment_on_issue", COMMENT)])
-    return Reply("I looked.")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +38,7 @@ def github() -> Iterator[GitHubServer]:
 @pytest.fixture(scope="module")
 def provider() -> Iterator[StrictProvider]:
     with run_strict_provider() as running:
-        running.reset(brain)
+        running.reset(commenting(COMMENT))
         yield running
 
 

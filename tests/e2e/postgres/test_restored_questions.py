@@ -17,11 +17,12 @@ from a2a.client.errors import A2AClientError
 from a2a.types.a2a_pb2 import GetTaskRequest, Task, TaskState
 
 from agents.github.testing.server import GitHubServer, run_github_server
+from tests.e2e.agents.commenting import commenting
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.observability.processes import Served, ready, started
 from tests.postgres import PostgresServer
 from utils.persistence.postgres.restored import REPLACED
-from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
+from utils.testing.strict_provider import StrictProvider, run_strict_provider
 
 pytestmark = [
     pytest.mark.servers,
@@ -35,16 +36,6 @@ END_SECONDS = 60
 COMMENT = {"owner": "octocat", "repo": "hello-world", "number": 5, "body": "Thank you!"}
 
 
-def brain(request: ChatRequest) -> Reply:
-    """Wants the comment when asked to, and tells what the tool said."""
-    last = request.messages[-1]
-    if last.role == "tool":
-        return Reply(f"The tool said: {last.text}")
-    if "omment" in request.last_user_text:
-        return Reply("", [Call(f"c{len(request.messages)}", "comment_on_issue", COMMENT)])
-    return Reply("I looked.")
-
-
 @pytest.fixture(scope="module")
 def github() -> Iterator[GitHubServer]:
     with run_github_server(pulls=2) as server:
@@ -54,7 +45,7 @@ def github() -> Iterator[GitHubServer]:
 @pytest.fixture(scope="module")
 def provider() -> Iterator[StrictProvider]:
     with run_strict_provider() as running:
-        running.reset(brain)
+        running.reset(commenting(COMMENT))
         yield running
 
 
