@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.scripted import serving_page
@@ -57,6 +57,25 @@ def test_what_is_sent_in_one_tab_stands_in_the_other_without_a_reload(served, op
     for page in (tab.page, second):
         expect(page.get_by_text("The first half and the second half.")).to_have_count(1)
         expect(page.locator(".bubble")).to_have_count(3)
+
+
+def test_a_task_that_ends_between_its_reading_and_its_following_is_shown_as_it_ended(served, open_tab):
+    served.close_gate()
+    tab = open_tab(served.url)
+    tab.expected = ("400",)
+    tab.ask("slowly please")
+    expect(tab.page.get_by_text("The first half")).to_be_visible()
+    second = tab.another()
+    second.add_init_script(STILL)
+    held: list[Route] = []
+    second.route("**/rest/tasks/*:subscribe", lambda route: held.append(route))
+    with second.expect_request("**/rest/tasks/*:subscribe"):
+        second.goto(tab.page.url)
+    served.open_gate()
+    expect(tab.page.get_by_text("The first half and the second half.")).to_be_visible()
+    held[0].continue_()
+    expect(second.get_by_text("The first half and the second half.")).to_be_visible()
+    expect(second.get_by_text("The task has ended")).to_have_count(0)
 
 
 def test_a_conversation_that_begins_in_one_tab_is_listed_in_the_other(served, open_tab):

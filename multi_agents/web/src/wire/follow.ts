@@ -127,7 +127,14 @@ async function* resume(client: A2AClient, taskId: string, signal: AbortSignal): 
   const task = await client.getTask(taskId, undefined, signal);
   yield { type: "task", task };
   if (settled(task.status.state)) return;
-  yield* client.subscribeToTask(taskId, signal);
+  try {
+    yield* client.subscribeToTask(taskId, signal);
+  } catch (error) {
+    if (refusal(error) !== "refused") throw error;
+    const ended = await client.getTask(taskId, undefined, signal); // an agent has no events of a task that has ended since
+    if (!settled(ended.status.state)) throw error;
+    yield { type: "task", task: ended };
+  }
 }
 
 function taskOf(event: A2AStreamEvent): string {
