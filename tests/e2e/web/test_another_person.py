@@ -13,7 +13,7 @@ from playwright.sync_api import Route, expect
 from tests.e2e.auth.own_middleware import Private
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.test_arrival import CALLER
-from tests.e2e.web.test_keys import NO_TIMERS, Scene, enter, opened, serving_keys
+from tests.e2e.web.test_keys import NO_TIMERS, Scene, enter, lapses_when_a_message_comes, opened, serving_keys
 from tests.e2e.web.test_lost_line import SENT, gateway_fails
 from tests.e2e.web.test_refused import FOCUS
 from tests.e2e.web.threaded import in_thread
@@ -81,9 +81,8 @@ def test_what_one_person_wrote_is_neither_sent_nor_shown_to_the_next_one_and_is_
     expect(page.get_by_text("Good day.")).to_be_visible()
     expect(page.locator(".entry", has_text="Hello from Ann.")).to_be_visible()
     page.get_by_role("button", name="New conversation").click()
-    page.get_by_label("Message", exact=True).fill("Ann's secret message")
-    scene.keys.remove("ann")
-    page.keyboard.press("Enter")
+    lapses_when_a_message_comes(page, scene, "ann")
+    tab.ask("Ann's secret message")
     expect(page.get_by_role("alert")).to_contain_text("What you wrote is kept.")
     anns = page.url
 

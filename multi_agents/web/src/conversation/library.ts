@@ -61,6 +61,11 @@ export class Library {
     await this.read("");
   }
 
+  /** Show also what this tab keeps to send, which has changed. */
+  redraw(): void {
+    this.show(this.shown.stage);
+  }
+
   /** Read the next older ones. */
   async older(): Promise<void> {
     if (this.nextTitles) await this.readTitles(this.nextTitles);

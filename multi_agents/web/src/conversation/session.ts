@@ -97,7 +97,7 @@ export class Session {
       keepUnsent(before, "");
     }
     showInAddress(this.open.id);
-    setTimeout(() => void this.library.refresh(), 300);
+    this.library.redraw();
   }
 
   /** The agent's card is read: it tells whether conversations can be renamed and deleted at the agent. */
@@ -165,6 +165,12 @@ export class Session {
     if (stage !== "new" && (line === "connected" || line === "portal")) void this.open.load();
   }
 
+  /** The agent has taken a message: the list of this tab and those of the others show it. */
+  private taken(id: string): void {
+    void this.library.refresh();
+    this.tabs.tell(id);
+  }
+
   private changedElsewhere(id: string): void {
     void this.library.refresh();
     void this.known.get(id)?.load();
@@ -177,7 +183,7 @@ export class Session {
   private conversation(id: string, load: boolean): Conversation {
     let found = this.known.get(id);
     if (!found) {
-      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh(), () => this.tabs.tell(id));
+      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh(), () => this.taken(id));
       this.known.set(id, found);
     }
     if (load) void found.load();
