@@ -14,6 +14,7 @@
     │   │   ├── AnswerCut           it was cut off, as at the limit of output tokens
     │   │   ├── AnswerRepeated      it repeated itself without end and was stopped
     │   │   ├── CallsRepeated       it made a tool call again and again that was refused
+    │   │   ├── CallsTooMany        it holds more tool calls than are run of one reply
     │   │   ├── FormUnfilled        it does not fill the form of the answers: `utils.llm.reply.form`
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
     │   ├── ContentFiltered         the provider's filter stopped the answer
@@ -182,6 +183,12 @@ class CallsRepeated(ReplyUnusable):
     """The model made a tool call again that had been refused twice because its result does not change."""
 
     code = "calls_repeated"
+
+
+class CallsTooMany(ReplyUnusable):
+    """The reply holds more tool calls than are run of one reply."""
+
+    code = "calls_too_many"
 
 
 class ToolCallUnreadable(ReplyUnusable):

@@ -11,6 +11,7 @@ from langchain_core.messages.tool import tool_call
 from utils.errors import (
     AnswerCut,
     AnswerRepeated,
+    CallsTooMany,
     ContentFiltered,
     EmptyResponse,
     ModelUnavailable,
@@ -23,7 +24,7 @@ from utils.llm.reply.refusal import with_refusal_as_text
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
 from utils.llm.reply.thoughts import REASONING_FIELDS, split_thoughts
-from utils.llm.reply.watch import REPEATED
+from utils.llm.reply.watch import MOST_CALLS, REPEATED, TOO_MANY
 from utils.messages.marks import PARTIAL
 from utils.messages.text import message_text
 
@@ -67,6 +68,7 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
 
     Raises:
         AnswerCut: It was cut off or broke off in a call, or was cut off before it had any text.
+        CallsTooMany: It contains more tool calls than are run.
         AnswerRepeated: It is nothing but repetition, or ends in it and calls tools.
         ModelUnavailable: The provider behind the server failed in the middle of it.
         ToolCallUnreadable: It contains a tool call that cannot be parsed.
@@ -85,6 +87,7 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
     if ending is Ending.FILTERED and not text.strip():
         raise ContentFiltered(FILTERED)
     if ending is Ending.COMPLETE and (calls := written_calls(text, tools)):
+        _limit(len(calls))
         log.info("model.call_in_text", calls=len(calls))
         made = [tool_call(name=each.name, args=each.arguments, id=new_id()) for each in calls]
         return _with_text(message, "").model_copy(update={"tool_calls": made})
@@ -135,6 +138,7 @@ def _calling(
         raise AnswerRepeated(REPEATED)
     if ending is not Ending.COMPLETE:
         raise AnswerCut(CALL_CUT)
+    _limit(len(message.tool_calls) + len(message.invalid_tool_calls))
     mended = mended_calls(message)
     if mended is None:
         raise ToolCallUnreadable(UNREADABLE)
@@ -148,6 +152,11 @@ def _calling(
         return read
     log.info("model.calls_mended", calls=len(calls))
     return read.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})
+
+
+def _limit(calls: int) -> None:
+    if calls > MOST_CALLS:
+        raise CallsTooMany(TOO_MANY)
 
 
 def _shown(message: AIMessage, text: str, ending: Ending) -> AIMessage:
