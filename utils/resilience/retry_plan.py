@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from utils.errors import (
     AnswerCut,
     AnswerRepeated,
-    CallsTooMany,
     EmptyResponse,
     ModelFailure,
     ModelSlow,
@@ -20,6 +19,7 @@ from utils.errors import (
     ToolCallUnreadable,
 )
 from utils.llm.reply.form import FormUnfilled
+from utils.llm.reply.many_calls import CallsTooMany
 from utils.timing import Deadline, backoff
 
 TRIES: dict[type[ModelFailure], int] = {

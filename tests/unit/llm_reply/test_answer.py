@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 
-from utils.errors import AnswerCut, CallsTooMany, ContentFiltered, EmptyResponse, ToolCallUnreadable
+from utils.errors import AnswerCut, ContentFiltered, EmptyResponse, ToolCallUnreadable
 from utils.events import Partial
 from utils.llm.reply.answer import FILTERED, read_answer
 from utils.llm.reply.answer_stream import AnswerStream
 from utils.llm.reply.finish import Ending, ending_of
+from utils.llm.reply.many_calls import MOST_CALLS, CallsTooMany
 from utils.llm.reply.native_calls import breaks_off
 from utils.llm.reply.thoughts import split_thoughts
-from utils.llm.reply.watch import MOST_CALLS, watched_reply
+from utils.llm.reply.watch import watched_reply
 from utils.messages.marks import PARTIAL
 from utils.messages.text import message_text
 

@@ -11,7 +11,6 @@ from langchain_core.messages.tool import tool_call
 from utils.errors import (
     AnswerCut,
     AnswerRepeated,
-    CallsTooMany,
     ContentFiltered,
     EmptyResponse,
     ModelUnavailable,
@@ -19,12 +18,13 @@ from utils.errors import (
 )
 from utils.events import Partial
 from utils.llm.reply.finish import Ending, ending_of
+from utils.llm.reply.many_calls import check_number
 from utils.llm.reply.native_calls import breaks_off, is_json, is_too_deep, mended_calls, named_calls, new_id
 from utils.llm.reply.refusal import with_refusal_as_text
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
 from utils.llm.reply.thoughts import REASONING_FIELDS, split_thoughts
-from utils.llm.reply.watch import MOST_CALLS, REPEATED, TOO_MANY
+from utils.llm.reply.watch import REPEATED
 from utils.messages.marks import PARTIAL
 from utils.messages.text import message_text
 
@@ -87,7 +87,7 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
     if ending is Ending.FILTERED and not text.strip():
         raise ContentFiltered(FILTERED)
     if ending is Ending.COMPLETE and (calls := written_calls(text, tools)):
-        _limit(len(calls))
+        check_number(len(calls))
         log.info("model.call_in_text", calls=len(calls))
         made = [tool_call(name=each.name, args=each.arguments, id=new_id()) for each in calls]
         return _with_text(message, "").model_copy(update={"tool_calls": made})
@@ -138,7 +138,7 @@ def _calling(
         raise AnswerRepeated(REPEATED)
     if ending is not Ending.COMPLETE:
         raise AnswerCut(CALL_CUT)
-    _limit(len(message.tool_calls) + len(message.invalid_tool_calls))
+    check_number(len(message.tool_calls) + len(message.invalid_tool_calls))
     mended = mended_calls(message)
     if mended is None:
         raise ToolCallUnreadable(UNREADABLE)
@@ -152,11 +152,6 @@ def _calling(
         return read
     log.info("model.calls_mended", calls=len(calls))
     return read.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})
-
-
-def _limit(calls: int) -> None:
-    if calls > MOST_CALLS:
-        raise CallsTooMany(TOO_MANY)
 
 
 def _shown(message: AIMessage, text: str, ending: Ending) -> AIMessage:

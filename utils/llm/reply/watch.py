@@ -18,17 +18,14 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.messages.tool import ToolCallChunk
 from langchain_core.tracers.context import register_configure_hook
 
-from utils.errors import AnswerRepeated, CallsTooMany
+from utils.errors import AnswerRepeated
+from utils.llm.reply.many_calls import check_number
 from utils.llm.reply.native_calls import is_json
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.thoughts import reasoning_of
 from utils.messages.text import message_text
 from utils.process_wide import MODEL_CALLBACKS, declare
 
-MOST_CALLS = 128
-"""Tool calls of one reply that are run. Each is stored and compared with the others, so thousands would hold up everybody."""
-
-TOO_MANY = f"The model made more than {MOST_CALLS} tool calls at once, and none of them was run. Ask for less at once."
 REPEATED = "The model repeated itself without end and was stopped."
 
 _CHECK_EVERY = 1_000
@@ -92,8 +89,7 @@ class ReplyWatch(BaseCallbackHandler):
         indexes, ids = self._begun
         indexes.update(call["index"] for call in calls if call["index"] is not None)
         ids.update(call["id"] for call in calls if call["id"] is not None)
-        if max(len(indexes), len(ids)) > MOST_CALLS:
-            raise CallsTooMany(TOO_MANY)
+        check_number(max(len(indexes), len(ids)))
 
 
 class _Stream:
