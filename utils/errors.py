@@ -14,6 +14,7 @@
     │   │   ├── AnswerCut           it was cut off, as at the limit of output tokens
     │   │   ├── AnswerRepeated      it repeated itself without end and was stopped
     │   │   ├── CallsRepeated       it made a tool call again and again that was refused
+    │   │   ├── CallsTooMany        it holds too many tool calls: `utils.llm.reply.many_calls`
     │   │   ├── FormUnfilled        it does not fill the form of the answers: `utils.llm.reply.form`
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
     │   ├── ContentFiltered         the provider's filter stopped the answer
@@ -318,15 +319,13 @@ class ProtocolViolation(PlatformError):
 
 
 class StorageError(PlatformError):
-    """A database or file of this agent failed.
-
-    `for_operator` is the message for an operator if the error keeps the process from starting: it names the file and a remedy.
-    """
+    """A database or file of this agent failed."""
 
     code = "storage_failed"
     retryable = True
 
     def __init__(self, message: str = "", *, for_operator: str = "") -> None:
+        """`for_operator` is the message for an operator if the error keeps the process from starting: it names the file and a remedy."""
         super().__init__(message)
         self.for_operator = for_operator or self.message
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+from agents.github.json_body import json_body
 from agents.github.settings import GitHubSettings
 
 if TYPE_CHECKING:
@@ -160,8 +161,8 @@ class GitHubClient:
 
 def _json(response: Response[Any], what: str) -> Any:
     try:
-        return response.json()
-    except (ValueError, RecursionError) as error:
+        return json_body(response)
+    except ValueError as error:
         raise _not_github(what) from error
 
 

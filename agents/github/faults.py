@@ -17,6 +17,7 @@ from githubkit.exception import (
     RequestTimeout,
 )
 
+from agents.github.json_body import json_body
 from agents.github.not_known import NotKnown
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 from utils.net.bounded import AnswerTooLarge
@@ -137,7 +138,7 @@ def _duration(seconds: int) -> str:
 
 def _reason(error: RequestFailed) -> str:
     try:
-        body = error.response.json()
+        body = json_body(error.response)
     except ValueError:
         return ""
     if not isinstance(body, Mapping):

@@ -21,8 +21,8 @@ import structlog
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.persistence.database_failures import failed, unopened
-from utils.persistence.sqlite_file import MemoryFile, SqliteFile
+from utils.persistence.database_failures import failed, gone, unopened
+from utils.persistence.sqlite_file import FileId, MemoryFile, SqliteFile, file_id
 
 log = structlog.get_logger(__name__)
 
@@ -111,6 +111,7 @@ class Database:
         self._closing = False
         self._readers: ThreadPoolExecutor | None = None
         self._reader: sqlite3.Connection | None = None
+        self._file: FileId | None = None
         self.failing = False
         self.written_at = 0.0
 
@@ -124,6 +125,7 @@ class Database:
             if self._thread is not None:
                 return
             writer, self._reader = await asyncio.to_thread(self._connect_both)
+            self._file = file_id(self._path)
             self._readers = ThreadPoolExecutor(1, thread_name_prefix="sqlite-read")
             self._thread = threading.Thread(
                 target=self._write_loop, args=(writer,), name="sqlite-write", daemon=True
@@ -244,9 +246,13 @@ class Database:
     def _commit(self, connection: sqlite3.Connection, jobs: list[_Job]) -> None:
         """Commit `jobs` together; when one fails, commit each alone, so that only that one fails.
 
-        When no transaction can be started, all fail: each alone would only wait again.
+        When no transaction can be started, all fail: each alone would only wait again. So do all when the file is gone from its
+        path: SQLite would write on to a file that nobody can open any more.
         """
         if not jobs:
+            return
+        if self._file != file_id(self._path):
+            self._fail(jobs, gone())
             return
         try:
             results = _transaction(connection, [job.work for job in jobs], _patience(jobs))

@@ -40,6 +40,15 @@ class StorageHeld(StorageAway):
     )
 
 
+class StorageGone(StorageError):
+    """A database was deleted, moved or replaced while this process runs: what is written to it would be lost with the process."""
+
+    sentence = (
+        "The data of this agent was deleted or moved while it runs, so nothing can be stored. Its operator must start it again, "
+        "with the folder back in its place if its data is to be kept."
+    )
+
+
 def unopened(path: SqliteFile, error: Exception) -> StorageError:
     """The error for an operator when a database cannot be opened, without the path of the home."""
     name = _name_of(path)
@@ -60,6 +69,9 @@ def failed(path: SqliteFile, error: Exception) -> StorageError:
     if is_held(error):
         log.warning("storage.held", file=name)
         return StorageHeld()
+    if is_gone(error):
+        log.error("storage.gone", file=name)
+        return StorageGone()
     if not is_damage(error):
         return StorageError("The database failed. Try again.")
     log.error("storage.damaged", file=name)
@@ -79,6 +91,19 @@ def is_full(error: BaseException) -> bool:
 def is_held(error: BaseException) -> bool:
     """Whether another connection held the file for longer than SQLite's time-out."""
     return _code(error) == sqlite3.SQLITE_BUSY
+
+
+def is_gone(error: BaseException) -> bool:
+    """Whether the file is no longer at its path."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
+
+
+def gone() -> sqlite3.OperationalError:
+    """The error that SQLite itself has for it, but not for a database with a write-ahead log."""
+    error = sqlite3.OperationalError("the database file was deleted, moved or replaced")
+    error.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
+    error.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
+    return error
 
 
 def is_damage(error: BaseException) -> bool:

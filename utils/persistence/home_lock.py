@@ -33,12 +33,14 @@ async def only_process_in(folder: Path, *, patience: float = PATIENCE_SECONDS) -
 
     Raises:
         SettingsError: Another process holds the lock.
-        OSError: The folder cannot be written.
+        OSError: The folder cannot be written, or the file is a link.
     """
     if sys.platform == "win32":
         yield
         return
-    file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # what a link leads to is somebody else's, and would be overwritten
+    options = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    file = os.open(folder / LOCK_FILE, options, 0o600)
     try:
         if await _taken(file, folder.name, patience):
             os.truncate(file, 0)

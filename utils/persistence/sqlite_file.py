@@ -34,6 +34,19 @@ class MemoryFile:
 
 SqliteFile = Path | MemoryFile
 
+FileId = tuple[int, int]
+
+
+def file_id(path: SqliteFile) -> FileId | None:
+    """Device and inode of the file that is at a path now; `None` if there is none, and for a database in memory."""
+    if isinstance(path, MemoryFile):
+        return None
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
 
 class MemoryFolder:
     """Databases in memory by name, each kept until the folder is closed."""

@@ -37,9 +37,7 @@ from utils.persistence.write_probe import WriteProbe
 
 _ROW = "id, owner, context_id, state, updated, body, sequence"
 
-NOT_WRITTEN = (
-    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
-)
+NOT_WRITTEN = "Tasks cannot be stored: the disk may be full, or the file is locked, damaged or gone. The log has the details."
 """The sentence for the operator if a write would fail."""
 
 

@@ -7,7 +7,6 @@ survives an interrupt and a restart. After the second refusal the turn ends with
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -90,13 +89,12 @@ def equal_results(messages: Sequence[BaseMessage], tool: str, arguments: Mapping
     """How many times in a row this call gave its latest result in the current turn. Pure."""
     start = active_index(messages)
     turn = messages if start is None else messages[start + 1 :]
-    asked = _key(tool, arguments)
     same = {
         str(call["id"])
         for message in turn
         if isinstance(message, AIMessage)
         for call in message.tool_calls
-        if _key(call["name"], call["args"]) == asked
+        if call["name"] == tool and call["args"] == arguments
     }
     results = [m.text for m in turn if isinstance(m, ToolMessage) and m.tool_call_id in same and _ran(m)]
     count = 0
@@ -109,10 +107,6 @@ def equal_results(messages: Sequence[BaseMessage], tool: str, arguments: Mapping
 
 def _ran(message: ToolMessage) -> bool:
     return not STOPPED_CALL.of(message)
-
-
-def _key(tool: str, arguments: Mapping[str, Any]) -> str:
-    return f"{tool} {json.dumps(arguments, sort_keys=True, default=str)}"
 
 
 def _stopped(tool: str) -> str:

@@ -19,6 +19,7 @@ from utils.errors import (
     ToolCallUnreadable,
 )
 from utils.llm.reply.form import FormUnfilled
+from utils.llm.reply.many_calls import CallsTooMany
 from utils.timing import Deadline, backoff
 
 TRIES: dict[type[ModelFailure], int] = {
@@ -26,6 +27,7 @@ TRIES: dict[type[ModelFailure], int] = {
     EmptyResponse: 1,
     AnswerCut: 1,
     AnswerRepeated: 1,
+    CallsTooMany: 1,
     FormUnfilled: 1,
     ToolCallUnreadable: 1,
     ModelSlow: 1,
@@ -47,6 +49,9 @@ NOTICES: dict[type[ModelFailure], str] = {
     AnswerRepeated: (
         "Your last reply to this repeated the same words without end, and was stopped. Reply again, briefly, and "
         "stop when all is said."
+    ),
+    CallsTooMany: (
+        "Your last reply to this held too many tool calls, and none of them was run. Reply again with the few calls that matter most."
     ),
     FormUnfilled: (
         "Your last reply to this did not fill the form that every answer has. {detail} Reply again with the whole form "

@@ -57,6 +57,7 @@ def _cut() -> Response:
 
 
 FAULTS: dict[str, Callable[[], Response]] = {
+    "deep-refusal": lambda: PlainTextResponse("[" * 100_000, 422, media_type="application/json"),
     "unauthorized": lambda: _error_response(401, "Bad credentials"),
     "forbidden": lambda: _error_response(
         403, "Resource not accessible by personal access token", x_accepted_github_permissions="contents=read"

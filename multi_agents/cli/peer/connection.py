@@ -17,7 +17,7 @@ from multi_agents.cli.peer.logins import own_logins
 from utils.a2a_common.client.transport import errors as peer_errors
 from utils.a2a_common.client.transport.connection import Connection, NoCard, fetch_card, http_client
 from utils.a2a_common.client.transport.credentials import Credentials
-from utils.a2a_common.client.transport.interfaces import NoInterface
+from utils.a2a_common.client.transport.interfaces import CardUnusable, NoInterface
 from utils.a2a_common.client.transport.limits import MIB, PeerLimits
 from utils.a2a_common.client.transport.sentences import MAY_HAVE_DONE_IT
 from utils.a2a_common.client.transport.tls import client_context
@@ -64,7 +64,7 @@ async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIte
 
     Raises:
         UsageError: `url` is not an http or https address, or the token is none.
-        ServiceUnreachable: Nobody answers there, or it is no A2A agent.
+        ServiceUnreachable: Nobody answers there, or it is no A2A agent that can be called.
     """
     base = checked_address(url)
     limits = PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)
@@ -81,6 +81,8 @@ async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIte
                 f"The agent at {base} offers neither JSON-RPC nor HTTP+JSON "
                 f"(it offers: {', '.join(error.offered) or 'none'})."
             ) from error
+        except CardUnusable as error:
+            raise ServiceUnreachable(f"The agent at {base} cannot be called. {error.message}") from error
         yield Peer(base, connection, local)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.postgres import PostgresServer
 from utils.persistence.postgres import pool as pool_module
-from utils.persistence.postgres.errors import DatabaseHeld, DatabaseUnreachable
+from utils.persistence.postgres.errors import DatabaseHeld, DatabaseReadOnly, DatabaseUnreachable
 from utils.persistence.postgres.own_tables import own_tables
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -108,6 +108,36 @@ async def test_a_wait_for_a_lock_ends_with_a_sentence_on_the_lock_although_the_s
         await holder.execute("SELECT pg_advisory_xact_lock(1)")
         with pytest.raises(DatabaseHeld):
             await pool.execute("SELECT pg_advisory_lock(1)")
+
+
+async def test_a_transaction_takes_as_long_as_it_takes(postgres: PostgresServer) -> None:
+    if not _has_transaction_timeout(postgres):
+        pytest.skip("PostgreSQL has the setting since version 17")
+    async with (
+        opened(postgres, "transaction_timeout = '100ms'") as pool,
+        pool.transaction() as connection,
+    ):
+        await connection.execute("SELECT pg_sleep(0.5)")
+
+
+def _has_transaction_timeout(postgres: PostgresServer) -> bool:
+    with psycopg.connect(postgres.url()) as connection:
+        return connection.info.server_version >= 170_000
+
+
+async def test_a_server_that_takes_no_writes_for_now_is_told_as_such(postgres: PostgresServer) -> None:
+    async with opened(postgres, "work_mem = '4MB'") as pool:
+        await pool.execute("CREATE SCHEMA agent_test")
+        with pytest.raises(DatabaseReadOnly) as refused:
+            await _write_read_only(pool)
+        assert refused.value.message.startswith("The database can only be read at the moment")
+        assert refused.value.retryable
+
+
+async def _write_read_only(pool: PostgresPool) -> None:
+    async with pool.transaction() as connection:
+        await connection.execute("SET TRANSACTION READ ONLY")
+        await connection.execute("CREATE TABLE kept (value int)")
 
 
 async def test_a_transaction_whose_process_says_no_more_ends_and_gives_up_its_locks(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import stat
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,11 +26,17 @@ LEAF = 0x0A
 """First byte of a page of a SQLite file that leads to no other: in tables without row ids it holds the rows."""
 
 
-async def ask(served: Served, text: str) -> None:
+async def answer_to(served: Served, text: str) -> dict[str, Any]:
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message(text)}}
     async with httpx.AsyncClient(trust_env=False, timeout=30) as http:
         answer = await http.post(f"{served.url}/", json=body, headers=HEADERS)
-    assert "result" in answer.json(), answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+async def ask(served: Served, text: str) -> None:
+    told = await answer_to(served, text)
+    assert "result" in told, told
 
 
 def open_to_others(home: Path) -> list[str]:
@@ -91,6 +99,21 @@ async def test_a_second_process_on_one_folder_is_refused_and_the_next_one_after_
     with started(tmp_path, "third", KEYS, {}) as third:
         async with ready(third):
             await ask(third, "and now?")
+
+
+async def test_a_service_whose_folder_was_deleted_takes_no_message_and_says_so(tmp_path):
+    home = tmp_path / "home"
+    with started(tmp_path, "keys", KEYS, {"PLATFORM_ENGINEER_HOME": str(home)}) as served:
+        async with ready(served):
+            await ask(served, "which keys are there?")
+            shutil.rmtree(home)
+            refused = await answer_to(served, "and now?")
+            assert refused["error"]["data"][0]["metadata"] == {"taken": "false"}
+            assert "was deleted or moved while it runs" in refused["error"]["message"]
+            async with httpx.AsyncClient(trust_env=False, timeout=30) as http:
+                asked = await http.get(f"{served.url}/readyz")
+            assert (asked.status_code, "gone" in asked.json()["detail"]) == (503, True)
+            assert "storage.gone" in served.log.read_text()
 
 
 @pytest.mark.parametrize("name", ["tasks", "checkpoints", "push", "contexts", "errands"])

@@ -36,6 +36,7 @@ class Hostile:
         cards: How often its card was read.
         version: Of its card.
         interfaces: What its card names; its own address when `None`.
+        extensions: What its card declares.
     """
 
     def __init__(self, body: Callable[[Hostile], Body], *, binding: str, streaming: bool) -> None:
@@ -46,6 +47,7 @@ class Hostile:
         self.url = ""
         self.version = 1
         self.interfaces: list[dict[str, Any]] | None = None
+        self.extensions: list[dict[str, Any]] = []
         self.sent = 0
         self.asked: list[str] = []
         self.canceled = asyncio.Event()
@@ -71,7 +73,7 @@ class Hostile:
             "description": "Sends much.",
             "version": str(self.version),
             "supportedInterfaces": [own] if self.interfaces is None else self.interfaces,
-            "capabilities": {"streaming": self._streaming},
+            "capabilities": {"streaming": self._streaming, "extensions": self.extensions},
             "defaultInputModes": ["text/plain"],
             "defaultOutputModes": ["text/plain"],
             "skills": [{"id": "s", "name": "S", "description": "Floods.", "tags": ["s"]}],

@@ -1,4 +1,4 @@
-"""An agent whose card names nothing that can be called: a sentence, and no crash."""
+"""An agent that cannot be called with its card: a sentence, no crash, and nothing is sent to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.foreign import answering, foreign
 from tests.e2e.delegation.hostile import Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, results, supervising
-from utils.testing.scripted_model import call, calls
+from utils.a2a_common import BaseLangGraphAgent
+from utils.a2a_common.protocol.card_options import CardOptions
+from utils.a2a_common.protocol.extensions import PLAN_EXTENSION, QUESTION_EXTENSION
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
@@ -30,6 +34,10 @@ UNUSABLE: list[list[dict[str, Any]]] = [
 ]
 
 
+EXTENSIONS = {"urn:other:signed": True, "urn:other:optional": False, QUESTION_EXTENSION: True}
+"""What a card declares, and whether it is required."""
+
+
 async def silent(_agent: Hostile) -> Body:
     yield b""
 
@@ -45,8 +53,41 @@ async def test_an_agent_whose_card_names_no_usable_address_is_said_to_be_so(
             await ask(client, "Dig")
     problem = json.loads(results(supervisor, 1)[0])
     assert problem["error"] == "sub_agent_unavailable"
-    assert problem["message"].startswith("The card of the flood agent names no address that can be used.")
+    assert problem["message"].startswith("The flood agent cannot be called. It names no ")
     assert agent.asked == []
+
+
+async def test_an_agent_that_requires_an_extension_that_is_not_spoken_here_is_not_asked() -> None:
+    supervisor = model([calls(call("flood", request="Dig")), "It cannot be used."])
+    async with hostile(silent) as agent:
+        agent.extensions = [{"uri": uri, "required": required} for uri, required in EXTENSIONS.items()]
+        async with supervising({"flood": agent.url}, supervisor) as url, connected(url) as client:
+            await ask(client, "Dig")
+    problem = json.loads(results(supervisor, 1)[0])
+    assert problem["error"] == "sub_agent_unavailable"
+    assert problem["message"].startswith(
+        'The flood agent cannot be called. Its card requires an extension of A2A that is not spoken here: "urn:other:signed".'
+    )
+    assert agent.asked == []
+
+
+class Strict(BaseLangGraphAgent):
+    name = "strict"
+    description = "Digs."
+
+    def card_options(self) -> CardOptions:
+        return CardOptions(required_extensions=[PLAN_EXTENSION, QUESTION_EXTENSION])
+
+
+async def test_what_an_agent_of_ours_requires_is_declared_to_it() -> None:
+    supervisor = model([calls(call("strict", request="Dig")), "So it is."])
+    async with (
+        running_agent(Strict, model=ScriptedModel.of("Dug.")) as strict,
+        supervising({"strict": strict}, supervisor) as url,
+        connected(url) as client,
+    ):
+        await ask(client, "Dig")
+    assert "Dug." in results(supervisor, 1)[0]
 
 
 async def test_a_card_that_names_another_origin_sends_nothing_there_unless_that_is_allowed() -> None:

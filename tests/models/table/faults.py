@@ -8,6 +8,22 @@ from utils.testing.strict_provider import Fault, FaultKind, Wire
 
 _BUSY = Fault(FaultKind.RATE_LIMITED, retry_after=0)
 _DOWN = Fault(FaultKind.SERVER_ERROR)
+
+
+def _chunk(fields: bytes) -> Wire:
+    """A streamed answer of one chunk, byte for byte."""
+    return Wire([b'data: {"id": "c", ', fields, b"}\n\n", b"data: [DONE]\n\n"])
+
+
+_NOT_READABLE = (
+    ("bytes that are no text", b'"choices": [{"index": 0, "delta": {"content": "\xff"}}]'),
+    ("levels without end", b'"x": ' + b"[" * 100_000 + b"]" * 100_000 + b', "choices": []'),
+    ("a number as content", b'"choices": [{"index": 0, "delta": {"content": 42}}]'),
+    (
+        "a usage that is no number",
+        b'"choices": [], "usage": {"prompt_tokens": NaN, "completion_tokens": NaN, "total_tokens": NaN}',
+    ),
+)
 _EACH = (Server.OPENAI, Server.AZURE, Server.BEDROCK, Server.OLLAMA)
 
 
@@ -46,6 +62,21 @@ ROWS = [
     *(
         Row("down once", server, [_DOWN], retried=["model_unavailable"], requests=2)
         for server in (Server.OPENAI, Server.BEDROCK)
+    ),
+    *(
+        Row(f"{what}, once", Server.VLLM, [_chunk(fields)], retried=["model_unavailable"], requests=2)
+        for what, fields in _NOT_READABLE
+    ),
+    Row(
+        "bytes that are no text, for ever",
+        Server.VLLM,
+        [_chunk(_NOT_READABLE[0][1])] * 40,
+        text="",
+        state="failed",
+        code="model_unavailable",
+        sentence="answer cannot be read",
+        retried=["model_unavailable"] * 2,
+        requests=3,
     ),
     Row(
         "down for ever: three requests, each shown",

@@ -12,6 +12,7 @@ from utils.events import Partial
 from utils.llm.reply.answer import FILTERED, read_answer
 from utils.llm.reply.answer_stream import AnswerStream
 from utils.llm.reply.finish import Ending, ending_of
+from utils.llm.reply.many_calls import MOST_CALLS, CallsTooMany
 from utils.llm.reply.native_calls import breaks_off
 from utils.llm.reply.thoughts import split_thoughts
 from utils.llm.reply.watch import watched_reply
@@ -226,6 +227,35 @@ def test_whether_arguments_came_whole_is_judged_as_langchain_joins_them(chunks, 
         torn = chunk({"name": "w", "args": "{", "id": "9", "index": 7})
         calls.on_llm_new_token("", chunk=ChatGenerationChunk(message=torn), run_id=other)
         assert bool(calls.broken) is broken
+
+
+def begun(number, *, numbered):
+    index, call_id = (number, None) if numbered else (None, str(number))
+    return chunk({"name": "w", "args": "{}", "id": call_id, "index": index})
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_stream_of_more_calls_than_are_run_is_stopped(numbered):
+    from uuid import uuid4
+
+    from langchain_core.outputs import ChatGenerationChunk
+
+    with watched_reply() as watch:
+        run = uuid4()
+        watch.on_chat_model_start({}, [], run_id=run)
+        for number in range(MOST_CALLS):
+            for _ in range(2):  # the arguments of each come in pieces
+                piece = begun(number, numbered=numbered)
+                watch.on_llm_new_token("", chunk=ChatGenerationChunk(message=piece), run_id=run)
+        last = begun(MOST_CALLS, numbered=numbered)
+        with pytest.raises(CallsTooMany):
+            watch.on_llm_new_token("", chunk=ChatGenerationChunk(message=last), run_id=run)
+
+
+def test_more_calls_in_text_than_are_run_are_refused_too():
+    written = json.dumps([{"name": "w", "arguments": {"a": number}} for number in range(MOST_CALLS + 1)])
+    with pytest.raises(CallsTooMany):
+        read_answer(AIMessage(written), {"w"})
 
 
 @given(

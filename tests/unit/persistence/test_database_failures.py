@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 from utils.errors import StorageError, StorageFull
 from utils.persistence import database
 from utils.persistence.database import Database, connect
-from utils.persistence.database_failures import StorageHeld, failed, unopened
+from utils.persistence.database_failures import StorageGone, StorageHeld, failed, unopened
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS words (word TEXT)"
 
@@ -44,6 +44,50 @@ async def test_a_write_while_another_program_holds_the_file_is_told_so(
     )
     assert refused.value.retryable
     await words.write(add)
+    await words.close()
+
+
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+def replaced(path: Path) -> None:
+    path.rename(path.with_suffix(".old"))
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(SCHEMA)
+
+
+def moved_with_its_folder(path: Path) -> None:
+    path.parent.rename(path.parent.with_suffix(".old"))
+
+
+@pytest.mark.parametrize("lose", [gone, replaced, moved_with_its_folder])
+async def test_a_write_to_a_file_that_is_no_longer_at_its_place_is_refused(
+    tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "agent" / "words.sqlite"
+    words = Database(path, SCHEMA)
+    await words.open()
+    await words.write(add)
+    lose(path)
+    with pytest.raises(StorageGone) as refused:
+        await words.write(add)
+    assert refused.value.message.startswith("The data of this agent was deleted or moved while it runs")
+    assert words.failing
+    assert await words.read(lambda db: db.execute("SELECT word FROM words").fetchall()) == [("a",)]
+    await words.close()
+
+
+async def test_a_folder_that_is_back_at_its_place_is_written_again(tmp_path: Path) -> None:
+    folder, away = tmp_path / "agent", tmp_path / "away"
+    words = Database(folder / "words.sqlite", SCHEMA)
+    await words.open()
+    folder.rename(away)
+    with pytest.raises(StorageGone):
+        await words.write(add)
+    away.rename(folder)
+    await words.write(add)
+    assert not words.failing
     await words.close()
 
 

@@ -23,6 +23,16 @@ async def test_a_folder_is_held_until_it_is_let_go_of(tmp_path):
         pass
 
 
+async def test_what_a_link_in_place_of_the_lock_leads_to_is_not_overwritten(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("precious")
+    (tmp_path / LOCK_FILE).symlink_to(elsewhere)
+    with pytest.raises(OSError, match="symbolic links"):
+        async with only_process_in(tmp_path):
+            pass
+    assert elsewhere.read_text() == "precious"
+
+
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
 async def test_a_file_system_without_locks_is_a_warning(tmp_path, monkeypatch, number):
     def refuse(*_: object) -> None:

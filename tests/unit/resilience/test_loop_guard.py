@@ -46,6 +46,18 @@ def test_the_order_of_arguments_does_not_matter() -> None:
 
 @pytest.mark.listens
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+async def test_a_reply_of_thousands_of_calls_is_not_run_and_the_model_is_asked_once_more() -> None:
+    many = calls(*(call("lookup", f"c{number}", key=str(number)) for number in range(5_000)))
+    model = ScriptedModel(script=[many, "Too much at once."])
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        answer = await ask(client, "what is everything?")
+    assert (answer.state, answer.text) == ("completed", "Too much at once.")
+    assert not any(isinstance(each, ToolMessage) for each in model.requests[-1].messages)
+    assert "too many tool calls" in str(model.requests[-1].messages[0].content)
+
+
+@pytest.mark.listens
+@pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 async def test_the_fourth_equal_call_is_not_run_and_the_model_can_go_on() -> None:
     def stubborn(messages: Sequence[BaseMessage]) -> Any:
         results = [each for each in messages if isinstance(each, ToolMessage)]

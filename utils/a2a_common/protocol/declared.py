@@ -1,4 +1,4 @@
-"""Whether an agent's card declares an extension. Pure."""
+"""What an agent's card says of extensions. Pure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 def declares(card: AgentCard, uri: str) -> bool:
     """Whether a card declares an extension."""
     return uri in {each.uri for each in card.capabilities.extensions}
+
+
+def required_extensions(card: AgentCard) -> frozenset[str]:
+    """URIs of the extensions that a client must declare to talk to an agent."""
+    return frozenset(each.uri for each in card.capabilities.extensions if each.required)
 
 
 def only_reads(card: AgentCard | None) -> bool:

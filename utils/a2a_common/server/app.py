@@ -16,10 +16,11 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.handler.disk_room import DiskRoom
+from utils.a2a_common.protocol.declared import required_extensions
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.agent_service import AgentService
 from utils.a2a_common.server.assembly import Parts, assemble
-from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
+from utils.a2a_common.server.call_context import CallContextBuilder
 from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc.credentials import server_credentials
 from utils.a2a_common.server.grpc.server import anonymous, start_grpc

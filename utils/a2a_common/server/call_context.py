@@ -42,11 +42,6 @@ def served_version(asked: str) -> str:
     return match["line"]
 
 
-def required_extensions(card: AgentCard) -> frozenset[str]:
-    """URIs of the extensions that a client must declare to talk to this agent."""
-    return frozenset(extension.uri for extension in card.capabilities.extensions if extension.required)
-
-
 def active_extensions(requested: Sequence[str], card: AgentCard) -> str:
     """The value of a header that names the active extensions: those requested that the card declares, in its order.
 

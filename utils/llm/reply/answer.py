@@ -18,6 +18,7 @@ from utils.errors import (
 )
 from utils.events import Partial
 from utils.llm.reply.finish import Ending, ending_of
+from utils.llm.reply.many_calls import check_number
 from utils.llm.reply.native_calls import breaks_off, is_json, is_too_deep, mended_calls, named_calls, new_id
 from utils.llm.reply.refusal import with_refusal_as_text
 from utils.llm.reply.repetition import repeated_from
@@ -67,6 +68,7 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
 
     Raises:
         AnswerCut: It was cut off or broke off in a call, or was cut off before it had any text.
+        CallsTooMany: It contains more tool calls than are run.
         AnswerRepeated: It is nothing but repetition, or ends in it and calls tools.
         ModelUnavailable: The provider behind the server failed in the middle of it.
         ToolCallUnreadable: It contains a tool call that cannot be parsed.
@@ -85,6 +87,7 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[
     if ending is Ending.FILTERED and not text.strip():
         raise ContentFiltered(FILTERED)
     if ending is Ending.COMPLETE and (calls := written_calls(text, tools)):
+        check_number(len(calls))
         log.info("model.call_in_text", calls=len(calls))
         made = [tool_call(name=each.name, args=each.arguments, id=new_id()) for each in calls]
         return _with_text(message, "").model_copy(update={"tool_calls": made})
@@ -135,6 +138,7 @@ def _calling(
         raise AnswerRepeated(REPEATED)
     if ending is not Ending.COMPLETE:
         raise AnswerCut(CALL_CUT)
+    check_number(len(message.tool_calls) + len(message.invalid_tool_calls))
     mended = mended_calls(message)
     if mended is None:
         raise ToolCallUnreadable(UNREADABLE)

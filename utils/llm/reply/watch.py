@@ -15,9 +15,11 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessageChunk
 from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.messages.tool import ToolCallChunk
 from langchain_core.tracers.context import register_configure_hook
 
 from utils.errors import AnswerRepeated
+from utils.llm.reply.many_calls import check_number
 from utils.llm.reply.native_calls import is_json
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.thoughts import reasoning_of
@@ -31,7 +33,7 @@ _CHECK_EVERY = 1_000
 
 
 class ReplyWatch(BaseCallbackHandler):
-    """Callback handler for the last model run of a block. It ends a reply that repeats itself without end."""
+    """Callback handler for the last model run of a block. It ends a reply that repeats itself or calls tools without end."""
 
     run_inline = True
     raise_error = True
@@ -39,6 +41,7 @@ class ReplyWatch(BaseCallbackHandler):
     def __init__(self) -> None:
         self._run: UUID | None = None
         self._parts: list[AIMessageChunk] = []
+        self._begun: tuple[set[object], set[object]] = set(), set()
         self._streams = {"text": _Stream(), "reasoning": _Stream(), "arguments": _Stream()}
 
     @property
@@ -54,6 +57,7 @@ class ReplyWatch(BaseCallbackHandler):
         """Start of a run: discard the data of an earlier run."""
         self._run = run_id
         self._parts.clear()
+        self._begun = set(), set()
         self._streams = {name: _Stream() for name in self._streams}
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_kwargs: Any) -> None:
@@ -61,6 +65,7 @@ class ReplyWatch(BaseCallbackHandler):
 
         Raises:
             AnswerRepeated: The reply repeats itself; the error carries the text so far.
+            CallsTooMany: It holds more calls than are run.
         """
         del token
         message = getattr(chunk, "message", None)
@@ -69,6 +74,7 @@ class ReplyWatch(BaseCallbackHandler):
         calls = message.tool_call_chunks
         if calls:
             self._parts.append(AIMessageChunk(content="", tool_call_chunks=calls))
+            self._count(calls)
         texts = {
             "text": message_text(message),
             "reasoning": reasoning_of(message),
@@ -77,6 +83,13 @@ class ReplyWatch(BaseCallbackHandler):
         for name, text in texts.items():
             if text and self._streams[name].repeats_with(text):
                 raise AnswerRepeated(REPEATED, text="" if self._parts else self._streams["text"].text)
+
+    def _count(self, calls: Sequence[ToolCallChunk]) -> None:
+        """Note where calls begin: some servers number them, others give each an id alone."""
+        indexes, ids = self._begun
+        indexes.update(call["index"] for call in calls if call["index"] is not None)
+        ids.update(call["id"] for call in calls if call["id"] is not None)
+        check_number(max(len(indexes), len(ids)))
 
 
 class _Stream:

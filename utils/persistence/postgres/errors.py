@@ -36,6 +36,12 @@ class DatabaseUnreachable(StorageAway):
     """No connection could be had, or the connection was lost. Nothing of a transaction that was under way is stored."""
 
 
+class DatabaseReadOnly(StorageAway):
+    """The database takes no writes now, as a standby or a server during a fail-over."""
+
+    sentence = "The database can only be read at the moment, as during a fail-over. Try again in a moment."
+
+
 @contextmanager
 def storage_errors() -> Iterator[None]:
     """Convert psycopg's errors to `StorageError`, and count them.
@@ -59,6 +65,8 @@ def meaning(error: BaseException | None) -> StorageError:
         return StorageFull()
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return DatabaseHeld()
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+        return DatabaseReadOnly()
     if error is not None and is_lost(error):
         return DatabaseUnreachable(UNREACHABLE)
     return StorageError(FAILED)

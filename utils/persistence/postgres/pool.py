@@ -66,12 +66,13 @@ _SESSION = """
 SET search_path TO {}; SET lock_timeout TO {}; SET default_transaction_isolation TO 'read committed'; SET idle_session_timeout TO 0;
 SET statement_timeout TO 0;
 SET standard_conforming_strings TO on; SET bytea_output TO hex; SET extra_float_digits TO 1;
-SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO {}
+SET "DateStyle" TO 'ISO'; SET "IntervalStyle" TO postgres; SET idle_in_transaction_session_timeout TO {};
+SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'
 """
 """Settings of a session, whatever the defaults of the database or the user: it sees what was stored while it waited for a lock, lives
 while it only listens or holds a lock, and uses the formats of the driver. A statement ends when it has waited too long for a lock, and
 a connection that answers nothing is given up (`AnsweringConnection`): a time limit of the server would end a wait before that. A transaction whose process stalls, or is gone without the
-server knowing it, is ended, and its locks are released."""
+server knowing it, is ended, and its locks are released. `transaction_timeout` is known since PostgreSQL 17."""
 _OUTLAST = """
 WITH before AS MATERIALIZED (SELECT current_setting('lock_timeout') AS lock_timeout)
 SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s), set_config('lock_timeout', lock_timeout, true) FROM before

@@ -17,8 +17,8 @@ from utils.a2a_common.client.agents.registry import SubAgentRegistry
 from utils.a2a_common.client.delegation.remote_agent import RemoteAgent
 from utils.a2a_common.client.transport.connection import Connection, http_client
 from utils.a2a_common.client.transport.credentials import ActingFor, Origin, acting_for, origin_of
-from utils.a2a_common.client.transport.interfaces import OTHER_VERSION, NoInterface, unusable, web_interfaces
-from utils.a2a_common.client.transport.sentences import SUB_AGENT_NO_ADDRESS, SUB_AGENT_UNKNOWN
+from utils.a2a_common.client.transport.interfaces import OTHER_VERSION, CardUnusable, unusable, web_interfaces
+from utils.a2a_common.client.transport.sentences import SUB_AGENT_CARD_UNUSABLE, SUB_AGENT_UNKNOWN
 from utils.errors import SubAgentUnavailable
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class RemoteAgents:
         An agent that cannot be reached is looked at often.
 
         Raises:
-            SubAgentUnavailable: Its card is not known, or names no address.
+            SubAgentUnavailable: Its card is not known, or it cannot be called with it.
         """
         card = self._registry.get(name).card
         if card is None:
@@ -124,7 +124,7 @@ class ClientPool:
         """The connection to an agent as its card describes it. It stays open as long as it is held.
 
         Raises:
-            SubAgentUnavailable: The card names no address that can be used.
+            SubAgentUnavailable: The agent cannot be called with its card.
         """
         version = card.SerializeToString(deterministic=True)
         pooled, old = self._current.get(name), None
@@ -156,10 +156,10 @@ class ClientPool:
         http = http_client(first, limits, self._credentials(name), self._tls, own=name in self._own)
         try:
             connection = Connection.open(name, card, http)
-        except NoInterface as error:
-            log.warning("sub_agent.no_interface", agent=name)
+        except CardUnusable as error:
+            log.warning("sub_agent.card_unusable", agent=name, reason=error.code)
             failure = SubAgentUnavailable(
-                SUB_AGENT_NO_ADDRESS.format(agent=name, why=unusable(card) or OTHER_VERSION)
+                SUB_AGENT_CARD_UNUSABLE.format(agent=name, why=unusable(card) or OTHER_VERSION)
             )
             failure.retryable = False  # until its card changes
             raise failure from error

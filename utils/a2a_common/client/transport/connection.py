@@ -26,10 +26,11 @@ from utils.a2a_common.client.transport.interfaces import (
     BINDINGS,
     NoInterface,
     accepted_modes,
+    check_required,
     with_web_addresses,
 )
 from utils.a2a_common.client.transport.sentences import SUB_AGENT_ANSWER_WRONG
-from utils.a2a_common.protocol.declared import declares, only_reads
+from utils.a2a_common.protocol.declared import declares, only_reads, required_extensions
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, MATCHES_ANSWERS, QUESTION_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import trace_hook
@@ -232,7 +233,9 @@ class Connection:
 
         Raises:
             NoInterface: The card names no address that can be used.
+            ExtensionRequired: It requires an extension that is not spoken here.
         """
+        check_required(card)
         return cls(name, card, sdk_client(card, http), http)
 
     @property
@@ -342,7 +345,7 @@ class Connection:
             return await self.client.cancel_task(request, context=context)
 
     def _context(self, seconds: float | None = None) -> ClientCallContext:
-        """Options of a call: its time limit, and that the activity extension is read here, where it is declared.
+        """Options of a call: its time limit, and what is spoken here of the extensions that the card declares or requires.
 
         Raises:
             OwnFault: The connection was closed here. The SDK would report that as an unusable answer.
@@ -351,7 +354,10 @@ class Connection:
 
         if self.http.is_closed:
             raise OwnFault(f"The connection to the agent {self.name} is closed.")
-        parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if self.reports_activity else {}
+        spoken = sorted(
+            required_extensions(self.card) | ({ACTIVITY_EXTENSION} if self.reports_activity else set())
+        )
+        parameters = {"A2A-Extensions": ", ".join(spoken)} if spoken else {}
         return ClientCallContext(timeout=seconds, service_parameters=parameters)
 
     async def _checked(self, stream: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:

@@ -3,7 +3,7 @@
 SUB_AGENT_UNKNOWN = (
     "The supervisor has not reached the {agent} agent yet. Try again in a moment; /agents shows its state."
 )
-SUB_AGENT_NO_ADDRESS = "The card of the {agent} agent names no address that can be used. {why}"
+SUB_AGENT_CARD_UNUSABLE = "The {agent} agent cannot be called. {why}"
 SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
 ANSWER_UNDELIVERED = (
     "{why} It still waits for your answer; nothing was done with it. "

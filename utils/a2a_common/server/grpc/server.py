@@ -12,11 +12,11 @@ from a2a.server.request_handlers import RequestHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 from a2a.types.a2a_pb2 import AgentCard
 
+from utils.a2a_common.protocol.declared import required_extensions
 from utils.a2a_common.protocol.version import CURRENT, LEGACY, note_version
 from utils.a2a_common.server.call_context import (
     VERSION_HEADER,
     check_extensions,
-    required_extensions,
     served_version,
     without_credentials,
 )

@@ -1,0 +1,23 @@
+"""The JSON of an answer of GitHub, or of what answers in its place. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from utils.messages.characters import escaped_halves_replaced
+
+if TYPE_CHECKING:
+    from githubkit import Response
+
+
+def json_body(response: Response[Any]) -> Any:
+    """What the body holds; half a character, which could be neither stored nor sent on, is U+FFFD in it.
+
+    Raises:
+        ValueError: It is no JSON, or is nested too deeply.
+    """
+    try:
+        return json.loads(escaped_halves_replaced(response.content))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
