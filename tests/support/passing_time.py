@@ -10,3 +10,10 @@ def pass_seconds(seconds: float) -> None:
     loop = asyncio.get_running_loop()
     clock = loop.time
     loop.time = lambda: clock() + seconds  # type: ignore[method-assign]
+
+
+async def passed(seconds: float) -> None:
+    """The same, and whatever was due until then has begun."""
+    pass_seconds(seconds)
+    for _ in range(2):  # the loop looks at its timers after what is ready
+        await asyncio.sleep(0)

@@ -23,7 +23,7 @@ from tests.e2e.auth.people import RUNS, Desk
 from tests.e2e.observability.processes import KEYS, ready, started
 from tests.e2e.wire.test_endless_headers import SOON, seconds_open
 from tests.e2e.wire.ways import Served, Way, asking, served
-from tests.support.passing_time import pass_seconds
+from tests.support.passing_time import passed
 from utils.a2a_common.server.http import connections
 from utils.a2a_common.server.http.connections import SPARE, TOO_MANY, Bounds, bounded, connections_within
 from utils.testing.live_server import running
@@ -127,7 +127,7 @@ async def test_a_stream_and_a_slow_answer_outlast_every_limit() -> None:
         asking = asyncio.gather(*asked)
         for _ in asked:
             await held.begun.acquire()
-        pass_seconds(10 * (limits.header_seconds + limits.body_seconds + limits.write_seconds))
+        await passed(10 * (limits.header_seconds + limits.body_seconds + limits.write_seconds))
         held.go_on.set()
         assert [answer.text.count("data:") for answer in await asking] == [2, 2]
 

@@ -16,7 +16,7 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import Wire, serving
-from tests.support.passing_time import pass_seconds
+from tests.support.passing_time import pass_seconds, passed
 from utils.a2a_common.server.grpc import stalled as grpc_stalled
 from utils.a2a_common.server.grpc.stalled import TOO_SLOW
 from utils.observability.metrics import process_metrics
@@ -114,7 +114,7 @@ async def test_a_stream_that_has_nothing_to_say_for_longer_goes_on(monkeypatch: 
         await stage.status(a2a_pb2.TaskState.TASK_STATE_WORKING)
         while await taken.get() != a2a_pb2.TaskState.TASK_STATE_WORKING:
             pass
-        pass_seconds(2 * PATIENCE)
+        await passed(2 * PATIENCE)
         await stage.status(a2a_pb2.TaskState.TASK_STATE_COMPLETED)
 
     async with serving(quiet, settings=PATIENT) as wire, stub_of(wire) as stub:
