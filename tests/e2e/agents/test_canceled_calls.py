@@ -16,6 +16,7 @@ from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.teams import model, supervising
 from tests.support.passing_time import pass_seconds
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.client.delegation import abandoned
 from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.client.stream.decode import decode_task
 from utils.a2a_common.graph.questions.asked_by_tools import ask_user
@@ -211,7 +212,12 @@ async def test_a_supervisor_that_fails_after_it_asked_an_agent_asks_nobody_simpl
     assert "ry again" not in answer.last_words
 
 
-async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(floor: Floor) -> None:
+async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        abandoned, "CANCEL_SECONDS", LIMIT
+    )  # of an agent that does not answer nothing is told
     below, top = (
         ScriptedModel(script=[calls(call("deploy", version="1.2"))]),
         model([calls(call("deployer", request="Deploy 1.2"))]),
