@@ -24,6 +24,8 @@ def running_double(listens: None) -> Iterator[StrictProvider]:
 
 
 @pytest.fixture
-def double(running_double: StrictProvider) -> StrictProvider:
+def double(running_double: StrictProvider, monkeypatch: pytest.MonkeyPatch) -> StrictProvider:
+    # text that may become a call is shown after a while, which a busy machine takes for a short answer
+    monkeypatch.setattr("utils.llm.reply.answer_stream.LONGEST_HOLD", 60.0)
     running_double.reset()
     return running_double

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
+IDLE_SECONDS = 3600
+"""A server that closes an idle connection while its client sends on it, as on a machine that stalls, answers with an error."""
+
+
 def loopback_socket(port: int = 0) -> socket.socket:
     """A listening socket on a port of 127.0.0.1, a free one by default, which no other process can take meanwhile."""
     # asyncio switches Nagle's delay off only on sockets that say they are TCP: 2 ms an answer, not 44.
@@ -86,6 +90,7 @@ def _quiet_server(
         log_config=None,
         lifespan="on",
         timeout_graceful_shutdown=1,
+        timeout_keep_alive=IDLE_SECONDS,
         access_log=False,
         http=http or "auto",
         **https,

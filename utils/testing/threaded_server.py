@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from utils.testing.live_server import IDLE_SECONDS
+
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
@@ -43,6 +45,7 @@ def threaded_server(app: ASGIApp, listener: socket.socket, *, name: str) -> Iter
         lifespan="off",
         ws="none",
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     server = uvicorn.Server(config)
     loop = asyncio.SelectorEventLoop()

@@ -15,7 +15,13 @@ from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, AnswerLost, ConnectionLost, ServiceUnreachable, UsageError
 from multi_agents.cli.peer.logins import own_logins
 from utils.a2a_common.client.transport import errors as peer_errors
-from utils.a2a_common.client.transport.connection import Connection, NoCard, fetch_card, http_client
+from utils.a2a_common.client.transport.connection import (
+    CONNECT_SECONDS,
+    Connection,
+    NoCard,
+    fetch_card,
+    http_client,
+)
 from utils.a2a_common.client.transport.credentials import Credentials
 from utils.a2a_common.client.transport.interfaces import CardUnusable, NoInterface
 from utils.a2a_common.client.transport.limits import MIB, PeerLimits
@@ -33,6 +39,9 @@ NOT_SENDABLE = (
     "The token holds a space, a line end or a character that no token has. "
     "Give it alone, without the word Bearer, with --token or PLATFORM_ENGINEER_TOKEN."
 )
+
+BUSY_SECONDS = 30.0
+"""How long an agent that took the connection of a person may take to send its card: it, or its machine, may be busy."""
 
 LARGEST_ANSWER = 64 * MIB
 """Bytes of one response that are taken from an agent: the stream of a long answer with its files."""
@@ -73,7 +82,7 @@ async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIte
     async with http_client(
         base, limits, proof, client_context(ClientTlsSettings.load(process_environment()))
     ) as http:
-        card = await read_card(http, base)
+        card = await read_card(http, base, seconds=BUSY_SECONDS)
         try:
             connection = Connection.open(one_line(card.name), card, http)
         except NoInterface as error:
@@ -86,14 +95,14 @@ async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIte
         yield Peer(base, connection, local)
 
 
-async def read_card(http: httpx.AsyncClient, url: str) -> AgentCard:
-    """The agent card at `url`.
+async def read_card(http: httpx.AsyncClient, url: str, *, seconds: float = CONNECT_SECONDS) -> AgentCard:
+    """The agent card at `url`. An agent that is connected may take so many seconds to answer.
 
     Raises:
         ServiceUnreachable: There is none, or it names a loopback address though it was read from elsewhere.
     """
     try:
-        card = await fetch_card(http, url)
+        card = await fetch_card(http, url, seconds=seconds)
     except NoCard as error:
         status = f"{url} answers, but not with an A2A agent card (HTTP {error.status})."
         raise ServiceUnreachable(status if error.status is not None else NO_CARD.format(url)) from error

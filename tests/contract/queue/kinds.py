@@ -104,8 +104,8 @@ class Replica:
 
 @asynccontextmanager
 async def replica(tables: TablesOf, *, fair: bool = False, **options: Any) -> AsyncIterator[Replica]:
-    """A replica whose worker is at work; closed with the block."""
-    settings: dict[str, Any] = {"at_once": 2, "takeover_seconds": 1.0, "grace": 0.2, **options}
+    """A replica whose worker is at work; closed with the block. It counts as dead when it was silent for longer than a machine stalls."""
+    settings: dict[str, Any] = {"at_once": 2, "takeover_seconds": 60.0, "grace": 0.2, **options}
     made = Replica(ProcrastinateQueue(tables(), **settings))
     await made.queue.open(made.work, fair=fair)
     try:

@@ -23,8 +23,9 @@ async def test_a_start_that_gets_too_few_connections_ends_with_a_sentence(postgr
     url = await postgres.migrated()
     postgres.execute("CREATE ROLE few LOGIN SUPERUSER")
     few = url.replace("postgres@", "few@")
-    pool = PostgresPool(postgres.settings(few, DATABASE_WAIT_SECONDS="1"), agent=AGENT)
+    pool = PostgresPool(postgres.settings(few), agent=AGENT)
     await pool.open()
+    pool.connect_seconds = 1
     await pool.one("SELECT 1")  # its one connection is there
     postgres.execute("ALTER ROLE few NOSUPERUSER CONNECTION LIMIT 1")
     queue = ProcrastinateQueue(PostgresQueueTables(pool), at_once=1, takeover_seconds=10)

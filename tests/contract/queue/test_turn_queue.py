@@ -46,6 +46,26 @@ async def pair(tables: TablesOf) -> AsyncIterator[Pair]:
         yield first, second
 
 
+@pytest.fixture
+async def mortal(tables: TablesOf) -> AsyncIterator[Pair]:
+    """Two replicas that count as dead after two seconds."""
+    async with replica(tables, takeover_seconds=1.0) as one, replica(tables, takeover_seconds=1.0) as two:
+        yield one, two
+
+
+def beats(replica: Replica, monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[None]:
+    """The signs of life that a replica gives from now on."""
+    manager: Any = replica.queue._manager
+    beat, given = manager.update_heartbeat, asyncio.Queue[None]()
+
+    async def noted(worker_id: int) -> None:
+        await beat(worker_id)
+        given.put_nowait(None)
+
+    monkeypatch.setattr(manager, "update_heartbeat", noted)
+    return given
+
+
 def begun(pair: Pair) -> list[str]:
     return pair[0].begun + pair[1].begun
 
@@ -280,27 +300,31 @@ async def test_a_worker_that_ends_puts_back_what_it_runs_and_the_other_goes_on_w
 
 
 @pytest.mark.long
-async def test_a_worker_that_stops_fetching_still_gives_signs_of_life_for_what_it_runs(pair: Pair):
-    await pair[0].add("a", "x")
-    await until(lambda: begun(pair))
-    runner = where(pair, "a")
-    other = pair[0] if runner is pair[1] else pair[1]
+async def test_a_worker_that_stops_fetching_still_gives_signs_of_life_for_what_it_runs(
+    mortal: Pair, monkeypatch: pytest.MonkeyPatch
+):
+    await mortal[0].add("a", "x")
+    await until(lambda: begun(mortal))
+    runner = where(mortal, "a")
+    other = mortal[0] if runner is mortal[1] else mortal[1]
     runner.queue._grace = 60
     await runner.queue.stop_working()
-    await asyncio.sleep(1.5 * runner.queue.stalled_seconds)
+    given = beats(runner, monkeypatch)
     async with other.queue.sweeping() as ours:
         assert ours
+        for _ in range(3):  # longer than it may be silent
+            await given.get()
         assert await other.queue.requeue_stalled() == []
     runner.go_on.set()
-    await settled(pair)
+    await settled(mortal)
 
 
 @pytest.mark.long
-async def test_what_a_dead_worker_ran_is_queued_once_more_as_a_job_of_its_own(pair: Pair, monkeypatch: Any):
-    await pair[0].add("a", "x")
-    await until(lambda: begun(pair))
-    runner = where(pair, "a")
-    other = pair[0] if runner is pair[1] else pair[1]
+async def test_what_a_dead_worker_ran_is_queued_once_more_as_a_job_of_its_own(mortal: Pair, monkeypatch: Any):
+    await mortal[0].add("a", "x")
+    await until(lambda: begun(mortal))
+    runner = where(mortal, "a")
+    other = mortal[0] if runner is mortal[1] else mortal[1]
     manager: Any = runner.queue._manager
     monkeypatch.setattr(manager, "update_heartbeat", _silent)
     await asyncio.sleep(runner.queue.stalled_seconds + 1.5)
@@ -309,11 +333,11 @@ async def test_what_a_dead_worker_ran_is_queued_once_more_as_a_job_of_its_own(pa
         async with runner.queue.sweeping() as theirs:
             assert not theirs
         assert await other.queue.requeue_stalled() == ["a"]
-    await until(lambda: len(begun(pair)) > 1)
-    first, second = sorted(turn.job_id for each in pair for turn in each.ran)
+    await until(lambda: len(begun(mortal)) > 1)
+    first, second = sorted(turn.job_id for each in mortal for turn in each.ran)
     assert first != second
-    assert [turn.goes_on for each in pair for turn in each.ran if turn.job_id == second] == [True]
-    await settled(pair)
+    assert [turn.goes_on for each in mortal for turn in each.ran if turn.job_id == second] == [True]
+    await settled(mortal)
 
 
 async def _silent(*_: Any) -> None:
@@ -410,27 +434,31 @@ async def test_a_worker_that_takes_a_job_again_does_not_put_it_back_for_an_answe
 async def test_a_worker_goes_on_after_signs_of_life_and_looks_for_jobs_failed(
     tables: TablesOf, monkeypatch: Any
 ):
-    async with replica(tables) as only:
+    async with replica(tables, takeover_seconds=1.0) as only:
         await only.add("a", "x")
         await until(lambda: only.ran)
         manager: Any = only.queue._manager
-        fails = {"on": True}
+        fails, failed = {"on": True}, set[str]()
         for name in ("execute_query_async", "execute_query_one_async", "execute_query_all_async"):
-            monkeypatch.setattr(manager.connector, name, _failing(getattr(manager.connector, name), fails))
-        await asyncio.sleep(1.5)
+            ask = _failing(getattr(manager.connector, name), fails, failed)
+            monkeypatch.setattr(manager.connector, name, ask)
+        await until(lambda: {queries["update_heartbeat"], queries["fetch_job"]} <= failed)
         fails["on"] = False
         await only.add("b", "y")
         await until(lambda: "b" in only.begun)
         assert only.canceled == []
+        given = beats(only, monkeypatch)
         async with only.queue.sweeping():
-            await asyncio.sleep(1.5 * only.queue.stalled_seconds)
+            for _ in range(3):  # longer than it may be silent
+                await given.get()
             assert await only.queue.requeue_stalled() == []
         only.go_on.set()
 
 
-def _failing(ask: Any, fails: dict[str, bool]) -> Any:
+def _failing(ask: Any, fails: dict[str, bool], failed: set[str]) -> Any:
     async def asked(query: str, **arguments: Any) -> Any:
         if fails["on"]:
+            failed.add(query)
             raise ConnectorException
         return await ask(query, **arguments)
 

@@ -23,8 +23,10 @@ from langchain_core.tools import BaseTool, tool
 
 from utils.a2a_common import BaseLangGraphAgent, Skill
 from utils.a2a_common.client.transport.connection import http_client
-from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, QUESTION_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ACTIVITY_PLAN, QUESTION_EXTENSION
 from utils.errors import UpstreamRefused, UpstreamUnavailable
+
+WAITED = "model_waited"
 
 
 @tool
@@ -118,6 +120,12 @@ class Answer:
             if event.HasField("status_update")
         ]
         return [each[uri] for each in found if uri in each]
+
+    @property
+    def activity(self) -> list[dict[str, Any]]:
+        """What the agent told of its work, without its signs of life: it gives them on a machine that stalls, too."""
+        told = self.metadata(ACTIVITY_EXTENSION)
+        return [each for each in told if WAITED not in (each["kind"], each.get("activity", {}).get("kind"))]
 
     @property
     def plans(self) -> list[list[dict[str, Any]]]:

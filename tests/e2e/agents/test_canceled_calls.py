@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from a2a.client import Client
@@ -13,7 +14,9 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, ListTasksRequest, Task, TaskSta
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.teams import model, supervising
+from tests.support.passing_time import pass_seconds
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.client.delegation import abandoned
 from utils.a2a_common.client.delegation.task_view import TaskView
 from utils.a2a_common.client.stream.decode import decode_task
 from utils.a2a_common.graph.questions.asked_by_tools import ask_user
@@ -23,6 +26,10 @@ from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+LIMIT = 60
+LIMITED = {"TURN_TIMEOUT_SECONDS": str(LIMIT)}
+"""A turn may take longer than a machine stalls: tests let the time pass."""
 
 
 @dataclass
@@ -136,10 +143,11 @@ async def test_a_task_that_is_canceled_while_it_asks_before_a_change_is_simply_c
 
 async def test_a_turn_that_takes_too_long_during_a_change_asks_nobody_to_try_again(floor: Floor) -> None:
     scripted = ScriptedModel(script=[calls(call("deploy", version="1.2"))])
-    environ = {"TURN_TIMEOUT_SECONDS": "5"}
-    async with running_agent(Deployer, model=scripted, environ=environ) as url, connected(url) as client:
-        answer = await ask(client, "Deploy 1.2")
-    assert floor.begun.is_set()
+    async with running_agent(Deployer, model=scripted, environ=LIMITED) as url, connected(url) as client:
+        asking = asyncio.create_task(ask(client, "Deploy 1.2"))
+        await floor.begun.wait()
+        pass_seconds(LIMIT)
+        answer = await asking
     assert answer.state == "failed"
     assert answer.last_words == f"This took longer than it may. {UNKNOWN.format('deploy')}"
 
@@ -155,11 +163,14 @@ async def test_a_turn_that_takes_too_long_after_a_call_that_ended_advises_a_retr
     floor: Floor, tool: str, code: str, words: str
 ) -> None:
     floor.let.set()
-    never = ScriptedReply(text="Done.", gate=asyncio.Event())
+    asked = asyncio.Event()
+    never = ScriptedReply(text="Done.", started=asked, gate=asyncio.Event())
     scripted = ScriptedModel(script=[calls(call(tool, version="1.2")), never])
-    environ = {"TURN_TIMEOUT_SECONDS": "5"}
-    async with running_agent(Deployer, model=scripted, environ=environ) as url, connected(url) as client:
-        answer = await ask(client, "Deploy 1.2")
+    async with running_agent(Deployer, model=scripted, environ=LIMITED) as url, connected(url) as client:
+        asking = asyncio.create_task(ask(client, "Deploy 1.2"))
+        await asked.wait()
+        pass_seconds(LIMIT)
+        answer = await asking
     assert floor.done.is_set()
     assert answer.metadata(ERROR_EXTENSION)[0]["code"] == code
     assert answer.last_words.startswith(f"This took longer than it may. {words}")
@@ -171,24 +182,28 @@ ASKED = "deployer may have done what was asked for: if that was a change, check 
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        (ScriptedReply(text="Done.", gate=asyncio.Event()), "This took longer than it may."),
-        (ScriptedReply(error=RuntimeError("the model's client failed")), "Internal error in the agent."),
+        ({"gate": asyncio.Event()}, "This took longer than it may."),
+        ({"error": RuntimeError("the model's client failed")}, "Internal error in the agent."),
     ],
     ids=["takes too long", "crashes"],
 )
 async def test_a_supervisor_that_fails_after_it_asked_an_agent_asks_nobody_simply_to_try_again(
-    floor: Floor, end: ScriptedReply, words: str
+    floor: Floor, end: dict[str, Any], words: str
 ) -> None:
     floor.let.set()
     below = ScriptedModel(script=[calls(call("deploy", version="1.2")), "It is deployed."])
-    top = model([calls(call("deployer", request="Deploy 1.2")), end])
-    environ = {"TURN_TIMEOUT_SECONDS": "5"}
+    asked = asyncio.Event()
+    top = model([calls(call("deployer", request="Deploy 1.2")), ScriptedReply(started=asked, **end)])
     async with (
         running_agent(Deployer, model=below) as agent,
-        supervising({"deployer": agent}, top, environ) as url,
+        supervising({"deployer": agent}, top, LIMITED) as url,
         connected(url) as client,
     ):
-        answer = await ask(client, "Deploy 1.2")
+        asking = asyncio.create_task(ask(client, "Deploy 1.2"))
+        await asked.wait()
+        if "gate" in end:
+            pass_seconds(LIMIT)
+        answer = await asking
     assert floor.done.is_set()
     error = answer.metadata(ERROR_EXTENSION)[0]
     assert (error["code"], error["retryable"]) == ("unknown_outcome", False)
@@ -197,7 +212,12 @@ async def test_a_supervisor_that_fails_after_it_asked_an_agent_asks_nobody_simpl
     assert "ry again" not in answer.last_words
 
 
-async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(floor: Floor) -> None:
+async def test_a_supervisor_that_is_canceled_tells_what_its_agent_does_not_know(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        abandoned, "CANCEL_SECONDS", LIMIT
+    )  # of an agent that does not answer nothing is told
     below, top = (
         ScriptedModel(script=[calls(call("deploy", version="1.2"))]),
         model([calls(call("deployer", request="Deploy 1.2"))]),

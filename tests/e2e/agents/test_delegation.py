@@ -220,7 +220,7 @@ async def test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation()
     keys = [calls(call("lookup", key="a")), "value"]
     async with team(script, keys=keys) as (url, _, _), connected(url) as client:
         answer = await ask(client, "a")
-    activity = answer.metadata(ACTIVITY_EXTENSION)
+    activity = answer.activity
     inner = [each["activity"]["kind"] for each in activity if each.get("activity")]
     assert inner == ["tool_started", "tool_finished"]
     (finished,) = [each for each in activity if each["kind"] == "delegation_finished"]

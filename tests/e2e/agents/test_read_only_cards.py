@@ -19,6 +19,7 @@ from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.payer import Payer, cut, page, paying
 from tests.e2e.delegation.teams import Middle, model, supervising
 from tests.e2e.mcp.faulty import WAITS, faulty
+from tests.support.passing_time import pass_seconds
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.own.parts import GraphParts
 from utils.a2a_common.graph.questions.asked_by_tools import ask_user
@@ -33,6 +34,8 @@ from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, cal
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 PLAIN = {"EMBEDDINGS_PROVIDER": "none", "RAG_SOURCES": "none"}
+LIMIT = 60
+LIMITED = {"TURN_TIMEOUT_SECONDS": str(LIMIT)}
 
 
 class Reader(BaseLangGraphAgent):
@@ -153,8 +156,7 @@ async def test_a_supervisor_does_not_speak_for_an_agent_whose_card_it_has_never_
             assert not await card_at(supervisor)
 
 
-LATE = ScriptedReply(text="Done.", gate=asyncio.Event())
-CRASHES = ScriptedReply(error=RuntimeError("the model's client failed"))
+CRASH = RuntimeError("the model's client failed")
 
 
 @pytest.mark.parametrize(
@@ -166,18 +168,24 @@ async def test_a_supervisor_that_fails_after_it_asked_an_agent_has_an_unknown_ou
     agent: type[BaseLangGraphAgent], codes: tuple[str, str], end: int
 ) -> None:
     name = agent.name
+    asked = asyncio.Event()
+    late = ScriptedReply(text="Done.", started=asked, gate=asyncio.Event())
+    crashes = ScriptedReply(started=asked, error=CRASH)
     below = ScriptedModel(script=[calls(call("look", version="1.2")), "It is there."])
-    top = model([calls(call(name, request="Is 1.2 there?")), (LATE, CRASHES)[end]])
-    environ = {"TURN_TIMEOUT_SECONDS": "5"}
+    top = model([calls(call(name, request="Is 1.2 there?")), (late, crashes)[end]])
     async with (
         running_agent(agent, model=below) as url,
-        supervising({name: url}, top, environ) as supervisor,
+        supervising({name: url}, top, LIMITED) as supervisor,
         connected(supervisor) as client,
     ):
-        answer = await ask(client, "Is 1.2 there?")
+        asking = asyncio.create_task(ask(client, "Is 1.2 there?"))
+        await asked.wait()
+        if end == 0:
+            pass_seconds(LIMIT)
+        answer = await asking
     assert answer.metadata(ERROR_EXTENSION)[0]["code"] == codes[end]
-    asked = f"{name} may have done what was asked for" in answer.last_words
-    assert asked is (agent is Deployer)
+    doubted = f"{name} may have done what was asked for" in answer.last_words
+    assert doubted is (agent is Deployer)
     if agent is Reader and not end:
         assert "Nothing is lost: ask for a part of it, or try again." in answer.last_words
 
@@ -189,7 +197,7 @@ async def test_so_it_is_with_the_answer_to_a_question_of_the_agent(
     agent: type[BaseLangGraphAgent], code: str
 ) -> None:
     below = ScriptedModel(script=[calls(call("look_where")), "It is there."])
-    top = model([calls(call(agent.name, request="Is 1.2 there?")), CRASHES])
+    top = model([calls(call(agent.name, request="Is 1.2 there?")), ScriptedReply(error=CRASH)])
     async with (
         running_agent(agent, model=below) as url,
         supervising({agent.name: url}, top) as supervisor,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected
 from tests.e2e.agents.test_delegation import results, team
-from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
@@ -61,7 +61,7 @@ async def test_after_a_refused_value_the_answer_is_what_the_model_says_of_it() -
     assert answer.metadata(ERROR_EXTENSION) == []
     assert sentence in seen
     assert "long words" not in seen
-    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "error"
+    assert answer.activity[1]["status"] == "error"
 
 
 async def test_a_refused_value_excuses_no_call_that_failed() -> None:

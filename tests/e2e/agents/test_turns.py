@@ -12,7 +12,6 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
 
 from tests.e2e.agents.peers import Answer, Keys, ask, ask_unary, connected
 from utils.a2a_common.protocol.extensions import (
-    ACTIVITY_EXTENSION,
     ERROR_EXTENSION,
     TRACE_EXTENSION,
     USAGE_EXTENSION,
@@ -86,17 +85,17 @@ async def test_a_remark_before_a_tool_call_is_replaced_by_the_answer() -> None:
 
 async def test_tool_calls_are_activity_and_never_part_of_the_answer() -> None:
     answer = await one_turn(calls(call("lookup", key="a")), "It is the value of a.")
-    kinds = [payload["kind"] for payload in answer.metadata(ACTIVITY_EXTENSION)]
+    kinds = [payload["kind"] for payload in answer.activity]
     assert kinds == ["tool_started", "tool_finished"]
-    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "ok"
-    assert answer.metadata(ACTIVITY_EXTENSION)[1]["result"] == "the value of a"
+    assert answer.activity[1]["status"] == "ok"
+    assert answer.activity[1]["result"] == "the value of a"
     assert answer.text == "It is the value of a."
 
 
 async def test_the_result_of_a_call_is_shown_by_its_beginning_and_without_secrets() -> None:
     key = f"ghp_{'x' * 30} {'word ' * 400}"
     answer = await one_turn(calls(call("lookup", key=key)), "It is there.")
-    shown = answer.metadata(ACTIVITY_EXTENSION)[1]["result"]
+    shown = answer.activity[1]["result"]
     assert shown.startswith("the value of [redacted] word")
     assert len(shown) < 600
     assert shown.endswith(" more characters)")
@@ -104,7 +103,7 @@ async def test_the_result_of_a_call_is_shown_by_its_beginning_and_without_secret
 
 async def test_a_call_that_failed_shows_the_sentence_that_the_model_got() -> None:
     answer = await one_turn(calls(call("lookup", key="down")), "It is down.")
-    finished = answer.metadata(ACTIVITY_EXTENSION)[1]
+    finished = answer.activity[1]
     assert finished["status"] == "error"
     assert "The key service cannot be reached right now." in finished["result"]
 
@@ -119,13 +118,13 @@ async def test_activity_never_grows_the_tasks_history() -> None:
 
 async def test_a_failing_tool_is_never_shown_as_done() -> None:
     answer = await one_turn(calls(call("lookup", key="missing")), "There is no such key.")
-    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "error"
+    assert answer.activity[1]["status"] == "error"
     assert answer.state == "completed"
 
 
 async def test_a_tool_call_with_wrong_arguments_is_never_shown_as_done() -> None:
     answer = await one_turn(calls(call("lookup", unknown="a")), "That did not work.")
-    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "error"
+    assert answer.activity[1]["status"] == "error"
 
 
 async def test_an_agent_whose_every_needed_tool_failed_fails_with_that_code() -> None:

@@ -38,6 +38,7 @@ class Shop(BaseLangGraphAgent):
     name = "shop"
     description = "Orders things."
     service = ""
+    patience = httpx.Timeout(60)
 
     @agent_tool()
     async def order(self, thing: str) -> str:
@@ -61,7 +62,7 @@ class Shop(BaseLangGraphAgent):
         return await self._sent()
 
     async def _sent(self) -> str:
-        async with httpx.AsyncClient(base_url=self.service, trust_env=False, timeout=2) as http:
+        async with httpx.AsyncClient(base_url=self.service, trust_env=False, timeout=self.patience) as http:
             (await http.post("/pay")).raise_for_status()
         return "Paid."
 
@@ -145,6 +146,11 @@ async def _is_silent(request: Request) -> Response:
     return PlainTextResponse("")
 
 
+def patience_with(answer: object) -> httpx.Timeout:
+    """How long a shop waits for a service: not long for what never comes, once it has sent its request."""
+    return httpx.Timeout(60, read=0.5) if answer is _is_silent else Shop.patience
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -163,6 +169,7 @@ async def test_whether_a_service_made_the_change_is_unknown_once_it_had_the_requ
 
         class Paying(Shop):
             service = url if answer else "http://127.0.0.1:9"
+            patience = patience_with(answer)
 
         async with shop(calls(call("pay")), "So it is.", agent=Paying) as client:
             done = await approved(client, await client.ask("Pay"))
@@ -187,6 +194,7 @@ async def test_only_what_reads_or_was_never_sent_is_called_safe_to_send_again(
 
         class Posting(Shop):
             service = url if answer else "http://127.0.0.1:9"
+            patience = patience_with(answer)
 
         async with shop(calls(call(tool)), "So it is.", agent=Posting) as client:
             done = await client.ask("Post it")

@@ -33,6 +33,8 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from utils.testing.live_server import IDLE_SECONDS
+
 ACTIVITY = "urn:platform-engineer:ext:activity:v1"
 ERROR = "urn:platform-engineer:ext:error:v1"
 USAGE = "urn:platform-engineer:ext:usage:v1"
@@ -117,7 +119,14 @@ async def serve(
     agent: ScriptedAgent, *, streaming: bool = True, wrap: Any = None, port: int = 0
 ) -> AsyncIterator[str]:
     """The agent on a free loopback port; the block gets its address."""
-    config = uvicorn.Config(None, host="127.0.0.1", port=port, log_level="critical", lifespan="off")  # type: ignore[arg-type]
+    config = uvicorn.Config(
+        None,  # type: ignore[arg-type]
+        host="127.0.0.1",
+        port=port,
+        log_level="critical",
+        lifespan="off",
+        timeout_keep_alive=IDLE_SECONDS,
+    )
     sock = config.bind_socket()
     url = f"http://127.0.0.1:{sock.getsockname()[1]}"
     card = _card(url, streaming=streaming)

@@ -10,10 +10,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from starlette.requests import Request
+from starlette.responses import Response
 
+from multi_agents.cli.peer.connection import connect
 from tests.e2e.cli.command import run
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
+from tests.e2e.delegation.hostile import Body, Hostile, hostile
 from tests.e2e.observability.processes import KEYS, ready, started
+from tests.support.passing_time import pass_seconds
+from utils.a2a_common.client.transport.connection import CONNECT_SECONDS
 
 NOBODY = "http://127.0.0.1:9"
 
@@ -74,3 +80,29 @@ async def test_a_chat_with_this_machine_goes_past_a_proxy(tmp_path):
     async with asyncio.timeout(60), serve(ScriptedAgent(done)) as url:
         answer = await run("chat", "--url", url, "--ask", "hi", home=tmp_path, **proxied)
     assert (answer.code, answer.out) == (0, "Here.\n")
+
+
+class Busy(Hostile):
+    """An agent that sends its card later than one that is not connected may be waited for."""
+
+    async def show(self, request: Request) -> Response:
+        await rounds()
+        pass_seconds(2 * CONNECT_SECONDS)
+        await rounds()
+        return await super().show(request)
+
+
+async def rounds() -> None:
+    """Let everything that is ready run: a client waits for its answer then, or has given up."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def unused(_agent: Hostile) -> Body:
+    raise AssertionError
+    yield b""
+
+
+async def test_an_agent_that_took_the_connection_and_is_busy_is_waited_for():
+    async with hostile(unused, made=Busy) as agent, connect(agent.url) as peer:
+        assert peer.card.name == "flood"

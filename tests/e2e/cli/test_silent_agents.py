@@ -19,6 +19,8 @@ from multi_agents.cli.view.sinks import LineSink
 from multi_agents.cli.view.state import TurnView
 from tests.e2e.cli.command import Finished, finish, run, start_leading
 from tests.e2e.delegation.hostile import COMPLETED, TASK, Body, Hostile, hostile
+from tests.support.passing_time import pass_seconds
+from utils.a2a_common.client.stream.events import PeerEvent
 from utils.a2a_common.client.stream.follow import follow_message
 from utils.a2a_common.client.stream.message import user_message
 
@@ -112,14 +114,6 @@ async def test_of_an_agent_that_only_took_the_task_it_is_told_that_a_cancel_is_u
     assert (result.exit_code, result.quit) == (ExitCode.INTERRUPTED, True)
 
 
-async def beating(agent: Hostile) -> Body:
-    """It reports that it works, for three times as long as a silence may last, and completes."""
-    for _ in range(6):
-        yield agent.event({"task": TASK})
-        await asyncio.sleep(LIMIT / 2)
-    yield agent.event({"task": COMPLETED})
-
-
 async def given_up(body, home: Path, *options: str, typed: str = "") -> tuple[Finished, Hostile]:
     async with hostile(body) as agent:
         asked = ("chat", "--url", agent.url, "--timeout", str(LIMIT), *options)
@@ -146,9 +140,36 @@ async def test_a_line_from_a_pipe_ends_with_the_limit_too(tmp_path):
     assert (done.code, done.err.count("[agent_silent]")) == (ExitCode.TASK_FAILED, 1)
 
 
-async def test_an_agent_that_reports_now_and_then_is_waited_for_as_long_as_its_task_takes(tmp_path):
-    done, _ = await given_up(beating, tmp_path, "--ask", "Dig")
-    assert (done.code, done.err.count("agent_silent")) == (ExitCode.OK, 0)
+class Listener(LineSink):
+    """`said` holds what the agent was heard to say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said = asyncio.Queue[str]()
+
+    def show(self, event: PeerEvent, view: TurnView) -> None:
+        super().show(event, view)
+        self.said.put_nowait(view.task.status_text)
+
+
+async def test_an_agent_that_reports_now_and_then_is_waited_for_as_long_as_its_task_takes():
+    screen = Listener()
+
+    async def beating(agent: Hostile) -> Body:
+        yield agent.event({"task": TASK})
+        for step in ("One.", "Two.", "Three."):
+            message = {"messageId": step, "role": "ROLE_AGENT", "parts": [{"text": step}]}
+            status = {"state": "TASK_STATE_WORKING", "message": message}
+            yield agent.event({"statusUpdate": {"taskId": "t1", "contextId": "c1", "status": status}})
+            while await screen.said.get() != step:
+                pass
+            pass_seconds(40)
+        yield agent.event({"task": COMPLETED})
+
+    async with hostile(beating) as agent, connect(agent.url) as peer:
+        events = follow_message(peer.connection, user_message("Dig", context_id="c1"))
+        result = await drive(peer, events, screen, interrupts=Interrupts(), patience=60)
+    assert (result.exit_code, result.view.task.state) == (ExitCode.OK, "completed")
 
 
 @pytest.mark.parametrize(("options", "typed"), [((), "Dig\n"), (("--ask", "Dig"), "")])

@@ -60,7 +60,7 @@ async def unused(_agent: Hostile) -> Body:
 
 @asynccontextmanager
 async def deaf() -> AsyncIterator[tuple[Deaf, Peer]]:
-    async with asyncio.timeout(20), hostile(unused, made=Deaf) as agent, connect(agent.url) as peer:
+    async with asyncio.timeout(60), hostile(unused, made=Deaf) as agent, connect(agent.url) as peer:
         assert isinstance(agent, Deaf)
         yield agent, peer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -12,6 +13,7 @@ from multi_agents.platform_engineer.passed_files import BROKEN
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.hostile import COMPLETED, TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, results, supervising
+from tests.support.passing_time import pass_seconds
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -24,9 +26,11 @@ class Forgetful(Hostile):
     """Breaks its stream off after half an answer; its task is what a test says."""
 
     task: dict[str, Any]
+    looked: asyncio.Event
 
     def _answer(self, method: str) -> Response:
         if method == "GetTask":
+            self.looked.set()
             return Response(self.wrapped(self.task), media_type="application/json")
         if method == "SubscribeToTask":
             error = {"code": -32004, "message": "Streams are not taken up again."}
@@ -40,9 +44,15 @@ async def half(agent: Hostile) -> Body:
     yield agent.event({"artifactUpdate": {"taskId": "t1", "contextId": "c1", "artifact": HALF}})
 
 
-async def told(monkeypatch: pytest.MonkeyPatch, task: dict[str, Any], **environ: str) -> str:
-    """What the supervisor's model is told of such an agent."""
+async def told(
+    monkeypatch: pytest.MonkeyPatch,
+    task: dict[str, Any],
+    looked: asyncio.Event | None = None,
+    **environ: str,
+) -> str:
+    """What the supervisor's model is told of such an agent; `looked` is set once its task is looked at."""
     monkeypatch.setattr(Forgetful, "task", task, raising=False)
+    monkeypatch.setattr(Forgetful, "looked", looked or asyncio.Event(), raising=False)
     supervisor = model([calls(call("odd", request="Dig")), "So it is."])
     async with (
         hostile(half, made=Forgetful) as agent,
@@ -70,6 +80,10 @@ async def test_artifacts_of_the_task_itself_stand_in_its_place(monkeypatch: pyte
 
 
 async def test_it_is_quoted_where_the_task_does_not_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = json.loads(await told(monkeypatch, TASK, SUB_AGENT_TIMEOUT_SECONDS="3"))
+    looked = asyncio.Event()
+    telling = asyncio.create_task(told(monkeypatch, TASK, looked, SUB_AGENT_TIMEOUT_SECONDS="60"))
+    await looked.wait()
+    pass_seconds(60)
+    problem = json.loads(await telling)
     assert problem["error"] == "deadline_exceeded"
     assert 'It said: "half an answer"' in problem["note"]

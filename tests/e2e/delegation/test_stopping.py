@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -11,9 +10,11 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, ListTasksRequest, TaskState
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import Middle, model, results, supervising, team
+from tests.e2e.delegation.test_words_of_failures import works
+from tests.support.passing_time import pass_seconds
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
 
@@ -38,20 +39,17 @@ async def test_a_cancel_at_the_top_stops_three_levels_before_it_is_answered() ->
         asking = asyncio.create_task(ask(client, "slow"))
         await asyncio.wait_for(started.wait(), 60)
         (parent,) = (await client.list_tasks(ListTasksRequest())).tasks
-        began = time.monotonic()
         await client.cancel_task(CancelTaskRequest(id=parent.id))
-        took = time.monotonic() - began
         calls_then = [len(each.requests) for each in (top, middle, keys)]
-        never.set()
-        answer = await asking
         tasks = [
             (await at.list_tasks(ListTasksRequest())).tasks[0].status.state
             for at in (client, at_middle, at_keys)
         ]
+        never.set()
+        answer = await asking
     assert answer.state == "canceled"
     assert tasks == [TaskState.TASK_STATE_CANCELED] * 3
     assert calls_then == [len(each.requests) for each in (top, middle, keys)] == [1, 1, 1]
-    assert took < 5  # the benchmark prints how long it takes on a quiet machine
 
 
 async def test_a_user_who_speaks_of_something_else_gets_that_and_nobody_waits_any_more() -> None:
@@ -87,18 +85,22 @@ class GoesAway(Hostile):
 
 async def test_a_task_that_was_given_up_while_its_agent_was_away_is_canceled_once_that_is_back() -> None:
     async def begun(agent: Any) -> Body:
-        yield agent.event({"task": TASK})
         agent.gone = True
+        yield agent.event({"task": TASK})
         await asyncio.Event().wait()
 
-    settings = {"SUB_AGENT_REFRESH_SECONDS": "0.05", "SUB_AGENT_TIMEOUT_SECONDS": "1"}
+    settings = {"SUB_AGENT_REFRESH_SECONDS": "0.05", "SUB_AGENT_TIMEOUT_SECONDS": "30"}
+    answer = Answer()
     async with (
-        asyncio.timeout(60),
+        asyncio.timeout(120),
         hostile(begun, made=GoesAway) as agent,
         supervising({"odd": agent.url}, model([calls(call("odd", request="Dig"))]), settings) as url,
         connected(url) as client,
     ):
-        answer = await ask(client, "Dig")
+        async for event in client.send_message(message("Dig")):
+            answer.events.append(event)
+            if works(event):
+                pass_seconds(30)
         assert answer.state == "failed"
         assert not agent.canceled.is_set()
         agent.gone = False  # type: ignore[attr-defined]

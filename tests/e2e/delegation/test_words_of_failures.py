@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from a2a.types.a2a_pb2 import StreamResponse
+from google.protobuf.json_format import MessageToDict
 
-from tests.e2e.agents.peers import Answer, ask, connected
+from tests.e2e.agents.peers import Answer, connected, message
 from tests.e2e.cli.scripted_agent import ERROR, Script, Turn
 from tests.e2e.delegation.foreign import foreign
 from tests.e2e.delegation.teams import model, results, supervising
+from tests.support.passing_time import pass_seconds
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -32,17 +36,31 @@ def failing(state: str, *chunks: str, said: str = "", error: Mapping[str, Any] |
     return script
 
 
-async def told_of(script: Script, **environ: str) -> tuple[dict[str, Any], Answer]:
-    """The failure as the supervisor's model reads it, and the user's answer."""
+async def told_of(script: Script, *, deadline: int = 0) -> tuple[dict[str, Any], Answer]:
+    """The failure as the supervisor's model reads it, and the user's answer.
+
+    With a `deadline` its seconds pass as soon as the supervisor has heard that the agent works.
+    """
     top = model([calls(call("store", request="Count the shelves")), "I am done."])
+    environ = {"SUB_AGENT_TIMEOUT_SECONDS": str(deadline)} if deadline else {}
+    answer = Answer()
     async with (
         foreign(script) as agent,
         supervising({"store": agent.url}, top, environ) as url,
         connected(url) as client,
     ):
-        answer = await ask(client, "Count the shelves")
+        async for event in client.send_message(message("Count the shelves")):
+            answer.events.append(event)
+            if deadline and works(event):
+                pass_seconds(deadline)
     told: dict[str, Any] = json.loads(results(top)[-1])
     return told, answer
+
+
+def works(event: StreamResponse) -> bool:
+    """Whether an event says that a sub-agent works."""
+    told = MessageToDict(event.status_update.metadata).get(ACTIVITY_EXTENSION, {})
+    return (told.get("kind"), told.get("state")) == ("delegation_progress", "working")
 
 
 async def test_the_sentence_of_the_error_comes_with_the_words_of_status_and_artifact() -> None:
@@ -81,8 +99,9 @@ async def test_an_agent_that_is_too_slow_is_told_with_what_it_had_written() -> N
     async def slow(turn: Turn) -> None:
         await turn.task()
         await turn.chunk("Shelf 1: 40 boxes.", append=False)
+        await turn.status("working")
         await asyncio.Event().wait()
 
-    told, _ = await told_of(slow, SUB_AGENT_TIMEOUT_SECONDS="1")
+    told, _ = await told_of(slow, deadline=60)
     assert told["error"] == "deadline_exceeded"
     assert told["note"] == 'It said: "Shelf 1: 40 boxes."'

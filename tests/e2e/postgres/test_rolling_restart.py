@@ -6,12 +6,14 @@ import asyncio
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from benchmarks.rolling.tally import WRONGS
 from tests.e2e.observability.processes import SERVE, Served, ready, started
+from tests.e2e.observability.scrape import samples
 from tests.e2e.postgres.rolling import WHOLE, Caller
 from tests.postgres import PostgresServer
 
@@ -24,6 +26,15 @@ pytestmark = [
 
 COUNTING = (*SERVE, "tests.e2e.postgres.rolling:Counting")
 STREAMS = BLOCKING = 8
+
+
+async def at_work(http: httpx.AsyncClient, served: Served, callers: asyncio.Future[Any]) -> None:
+    """Return once a replica runs a turn, or all callers have their answers."""
+    while not callers.done():
+        told = samples((await http.get(f"{served.url}/metrics")).text)
+        if told.get(("turns_running", frozenset({("agent", "counting")}))):
+            return
+        await asyncio.sleep(0.02)
 
 
 async def test_a_rolling_restart_under_load_loses_no_turn_and_no_piece(
@@ -54,7 +65,7 @@ async def test_a_rolling_restart_under_load_loses_no_turn_and_no_piece(
             calls += [caller.block() for caller in callers[STREAMS:]]
             running = asyncio.gather(*calls)
             for index, name in enumerate(("three", "four")):
-                await asyncio.sleep(1)  # some turns run, some wait
+                await at_work(http, replicas[index], running)
                 old, replicas[index] = replicas[index], replicas[1 - index]
                 old.process.terminate()
                 replicas[index] = await start(name)

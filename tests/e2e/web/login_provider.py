@@ -23,6 +23,9 @@ from utils.testing.live_server import loopback_socket, running
 
 CLIENT = "page"
 
+LASTS = 300
+"""Seconds that a token lasts."""
+
 
 @dataclass
 class LoginProvider:
@@ -32,7 +35,7 @@ class LoginProvider:
         url: Its issuer.
         agent: The audience of its tokens.
         key: Signs them.
-        lasts: Seconds that a token lasts.
+        ahead: Seconds by which its clock is ahead.
         refuses: Whether the person says no.
         renews: Whether tokens can be renewed; otherwise a login ends with its first token.
         asked: The parameters of each login.
@@ -43,7 +46,7 @@ class LoginProvider:
     url: str
     agent: str
     key: Key
-    lasts: int = 300
+    ahead: float = 0.0
     refuses: bool = False
     renews: bool = True
     asked: list[Mapping[str, str]] = field(default_factory=list)
@@ -94,19 +97,21 @@ class LoginProvider:
             return JSONResponse({"error": "invalid_grant"}, 400)
         renewal = self._given("r")
         self._renewals.add(renewal)
-        return JSONResponse(
-            {"access_token": self._access(), "refresh_token": renewal, "expires_in": self.lasts}
-        )
+        return JSONResponse({"access_token": self._access(), "refresh_token": renewal, "expires_in": LASTS})
+
+    def clock(self) -> float:
+        """The time, as `time.time()` tells it."""
+        return time.time() + self.ahead
 
     def _access(self) -> str:
-        now = int(time.time())
+        now = int(self.clock())
         claims: dict[str, Any] = {
             "iss": self.url,
             "sub": "ann",
             "aud": self.agent,
             "scope": " ".join(f"agent:{self.agent}:{right}" for right in ("use", "approve")),
             "iat": now,
-            "exp": now + self.lasts,
+            "exp": now + LASTS,
             "jti": str(time.monotonic_ns()),
         }
         header = {"alg": self.key.algorithm, "kid": self.key.jwk["kid"], "typ": "at+jwt"}

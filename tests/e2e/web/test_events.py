@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 
 import pytest
 from google.protobuf.json_format import MessageToDict
@@ -138,18 +139,23 @@ def test_escape_stops_an_answer_and_what_was_said_stays(served, open_tab):
     expect(tab.page.get_by_text("The first half")).to_be_visible()
 
 
+def longest_task(trace: bytes) -> float:
+    """Milliseconds of a processor that one task of the browser took: how long it lasts tells of the machine, too."""
+    events = json.loads(trace)["traceEvents"]
+    took = [float(each["tdur"]) for each in events if each["name"].endswith("RunTask") and "tdur" in each]
+    return max(took) / 1000
+
+
 def test_thousands_of_events_leave_the_page_usable(served, open_tab):
     tab = open_tab(served.url)
-    tab.page.evaluate(
-        """() => { window.longest = 0; new PerformanceObserver((list) => {
-        for (const each of list.getEntries()) longest = Math.max(longest, each.duration); }).observe({ entryTypes: ["longtask"] }); }"""
-    )
+    browser = tab.context.browser
+    browser.start_tracing(page=tab.page, categories=["toplevel", "-*"])
     tab.ask("many please")
     expect(tab.page.get_by_text("All were looked at.")).to_be_visible()
     expect(tab.page.get_by_text("Show 500 of 2,440 earlier")).to_be_visible()
-    longest = tab.page.evaluate("longest")
-    print(f"longest task of the browser with {EVENTS} events: {longest:.0f} ms")
-    assert longest < 3000, "a reader would see a page that stands still"
+    longest = longest_task(browser.stop_tracing())
+    print(f"longest task of the browser with {EVENTS} events: {longest:.0f} ms of a processor")
+    assert longest < 1000, "a reader would see a page that stands still"
     tab.page.get_by_role("button", name="Card, events and rules").click()
     expect(tab.page.get_by_text(" events, the newest first")).to_be_visible()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from tests.e2e.web.login_provider import CLIENT, LoginProvider, login_provider
 from tests.e2e.web.test_lost_line import LISTED
 from tests.e2e.web.test_service import complaints
 from tests.e2e.web.threaded import in_thread
+from utils.auth.authenticator import Authenticator
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 
@@ -43,6 +42,8 @@ class Scene:
 async def _scene(home: Path) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
         provider = await stack.enter_async_context(login_provider("keys"))
+        defaults = Authenticator.__init__.__kwdefaults__ or {}
+        stack.enter_context(pytest.MonkeyPatch.context()).setitem(defaults, "clock", provider.clock)
         oidc = {
             "AUTH_MODE": "oidc",
             "AUTH_ISSUERS": provider.url,
@@ -67,7 +68,7 @@ def shared_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 @pytest.fixture
 def scene(shared_scene: Scene) -> Scene:
     provider = shared_scene.provider
-    provider.lasts, provider.refuses, provider.renews = 300, False, True
+    provider.ahead, provider.refuses, provider.renews = 0, False, True
     for told in (provider.asked, provider.exchanges, provider.issued):
         told.clear()
     return shared_scene
@@ -111,28 +112,29 @@ def test_a_person_logs_in_at_the_provider_and_no_token_is_stored(scene, open_tab
 
 
 def test_a_token_is_renewed_before_it_ends(scene, open_tab):
-    scene.provider.lasts = 6
     tab = opened(scene, open_tab)
     page = tab.page
+    page.clock.install()
+    log_in(page)
     with page.expect_response(lambda answer: "refresh_token" in (answer.request.post_data or "")):
-        log_in(page)
-    first = next(each for each in scene.provider.issued if each.count(".") == 2)
-    page.wait_for_function("(end) => Date.now() > end", arg=_end(first) + 500)
-    tab.ask("Hello again.")
+        page.clock.fast_forward(280_000)
+    with page.expect_request("**/rest/message:stream") as sent:
+        tab.ask("Hello again.")
     expect(page.get_by_text("Good day.")).to_be_visible()
+    first, second = (each for each in scene.provider.issued if each.count(".") == 2)
+    assert sent.value.headers["authorization"] == f"Bearer {second}" != f"Bearer {first}"
     expect(page.get_by_role("button", name="Log in")).to_have_count(0)
 
 
 def test_what_was_sent_after_a_login_ended_is_answered_after_the_next_one(scene, open_tab):
-    scene.provider.lasts, scene.provider.renews = 4, False
+    scene.provider.renews = False
     tab = opened(scene, open_tab)
     tab.expected = ("401", "400")
     page = tab.page
     log_in(page)
-    first = next(each for each in scene.provider.issued if each.count(".") == 2)
-    page.wait_for_function("(end) => Date.now() > end", arg=_end(first) + 500)
-    scene.provider.lasts = 300
-    tab.ask("Hello after the end.")
+    page.get_by_label("Message", exact=True).fill("Hello after the end.")
+    scene.provider.ahead = 400
+    page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Your login has ended. Log in again.")
     log_in(page)
     expect(page.get_by_text("Good day.")).to_be_visible()
@@ -185,12 +187,6 @@ def test_without_a_login_set_up_the_page_asks_for_a_token(scene, open_tab):
     page = tab.page
     expect(page.get_by_label("Key or access token")).to_be_visible()
     expect(page.get_by_role("button", name="Log in")).to_have_count(0)
-
-
-def _end(token: str) -> float:
-    """When a token ends, in milliseconds since 1970."""
-    claims = token.split(".")[1]
-    return float(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"]) * 1000
 
 
 def test_a_message_that_was_sent_before_the_agent_asked_for_a_login_is_sent_after_it(scene, open_tab):

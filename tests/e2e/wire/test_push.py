@@ -90,7 +90,7 @@ async def test_a_failing_delivery_is_tried_again_before_the_next_one(monkeypatch
         return Response(status_code=503 if count <= 2 else 204)
 
     hook = Hook(fail_twice)
-    monkeypatch.setattr(PushPolicy, "__init__", _quick_policy(PushPolicy.__init__))
+    hurried(monkeypatch)
     async with listening(hook) as url, serving(echo, settings=PRIVATE) as wire:
         await send_with(wire, url)
         await hook.heard(6)

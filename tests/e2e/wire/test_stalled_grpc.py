@@ -16,6 +16,7 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import Wire, serving
+from tests.support.passing_time import pass_seconds, passed
 from utils.a2a_common.server.grpc import stalled as grpc_stalled
 from utils.a2a_common.server.grpc.stalled import TOO_SLOW
 from utils.observability.metrics import process_metrics
@@ -25,6 +26,8 @@ pytestmark = pytest.mark.timeout(120)
 PIECES, PIECE = 120, 200_000
 """24 MB: more than any client takes that reads nothing."""
 LIMIT = {"GRPC_PORT": "0", "WRITE_TIMEOUT_SECONDS": "1"}
+PATIENCE = 60
+PATIENT = {"GRPC_PORT": "0", "WRITE_TIMEOUT_SECONDS": str(PATIENCE)}
 VERSION = (("a2a-version", "1.0"),)
 SENT = a2a_pb2.SendMessageRequest(message={"message_id": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]})
 STALLED = 'platform_engineer_refusals_total{reason="write_stalled"} '
@@ -76,19 +79,45 @@ async def test_a_stream_of_which_its_client_takes_nothing_is_ended_and_the_clien
 
 
 async def test_a_client_that_reads_gets_the_whole_stream() -> None:
-    async with serving(much, settings=LIMIT) as wire, stub_of(wire) as stub:
-        events = [event async for event in stub.SendStreamingMessage(SENT, metadata=VERSION)]
+    events: list[a2a_pb2.StreamResponse] = []
+    async with serving(much, settings=PATIENT) as wire, stub_of(wire) as stub:
+        async for event in stub.SendStreamingMessage(SENT, metadata=VERSION):
+            events.append(event)
+            if len(events) in (PIECES // 10, PIECES):  # together longer than a write may take
+                pass_seconds(0.6 * PATIENCE)
     assert sum(event.HasField("artifact_update") for event in events) == PIECES
 
 
-async def test_a_stream_that_has_nothing_to_say_for_longer_goes_on() -> None:
+def taken_states(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[int]:
+    """The states that clients have taken from their streams."""
+    write, states = grpc_stalled.StalledStreams._write, asyncio.Queue[int]()
+
+    async def noted(
+        streams: grpc_stalled.StalledStreams,
+        event: a2a_pb2.StreamResponse,
+        size: int,
+        context: grpc.aio.ServicerContext,
+    ) -> str:
+        why: str = await write(streams, event, size, context)
+        states.put_nowait(event.status_update.status.state)
+        return why
+
+    monkeypatch.setattr(grpc_stalled.StalledStreams, "_write", noted)
+    return states
+
+
+async def test_a_stream_that_has_nothing_to_say_for_longer_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = taken_states(monkeypatch)
+
     async def quiet(stage: Stage) -> None:
         await stage.task()
         await stage.status(a2a_pb2.TaskState.TASK_STATE_WORKING)
-        await asyncio.sleep(1.5)  # longer than a write may take
+        while await taken.get() != a2a_pb2.TaskState.TASK_STATE_WORKING:
+            pass
+        await passed(2 * PATIENCE)
         await stage.status(a2a_pb2.TaskState.TASK_STATE_COMPLETED)
 
-    async with serving(quiet, settings=LIMIT) as wire, stub_of(wire) as stub:
+    async with serving(quiet, settings=PATIENT) as wire, stub_of(wire) as stub:
         events = [event async for event in stub.SendStreamingMessage(SENT, metadata=VERSION)]
     assert events[-1].status_update.status.state == a2a_pb2.TaskState.TASK_STATE_COMPLETED
 
@@ -164,9 +193,8 @@ async def test_what_waits_for_one_connection_is_bounded_and_another_one_is_serve
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(grpc_stalled, "MOST_UNTAKEN", 2 * LARGE + 100_000)
-    patient = {"GRPC_PORT": "0", "WRITE_TIMEOUT_SECONDS": "60"}
     before, stalled = counted(OPEN), counted(STALLED)
-    async with serving(waiting, settings=patient) as wire, stub_of(wire) as stub:
+    async with serving(waiting, settings=PATIENT) as wire, stub_of(wire) as stub:
         begun = stub.SendStreamingMessage(SENT, metadata=VERSION)
         while not (await begun.read()).HasField("artifact_update"):
             pass

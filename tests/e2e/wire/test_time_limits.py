@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.types import Receive, Scope
 
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.test_rest_of_0_3 import old
 from tests.e2e.wire.wiring import Wire, serving, state
+from tests.support.passing_time import pass_seconds
+from utils.a2a_common.server.http import connections
+from utils.a2a_common.server.http.request_guard import RequestGuard
+
+LIMIT = 60
+
+
+def waiting_for_bodies(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Is set once a server waits for the body of a request."""
+    read, waits = RequestGuard._read_within_limit, asyncio.Event()
+
+    async def noted(guard: RequestGuard, scope: Scope, receive: Receive) -> Any:
+        waits.set()
+        return await read(guard, scope, receive)
+
+    monkeypatch.setattr(RequestGuard, "_read_within_limit", noted)
+    return waits
 
 
 async def trickle(wire: Wire, path: str) -> tuple[int, str]:
@@ -33,9 +52,19 @@ async def trickle(wire: Wire, path: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/rest/message:send", "/rest/v1/message:stream"])
-async def test_a_body_that_does_not_arrive_is_answered_with_408(path: str) -> None:
-    async with asyncio.timeout(60), serving(echo, settings={"BODY_TIMEOUT_SECONDS": "0.2"}) as wire:
-        status, body = await trickle(wire, path)
+async def test_a_body_that_does_not_arrive_is_answered_with_408(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "GRACE_SECONDS", 3600)  # it is not what cuts the connection off here
+    waits = waiting_for_bodies(monkeypatch)
+    async with (
+        asyncio.timeout(2 * LIMIT),
+        serving(echo, settings={"BODY_TIMEOUT_SECONDS": str(LIMIT)}) as wire,
+    ):
+        answering = asyncio.create_task(trickle(wire, path))
+        await waits.wait()
+        pass_seconds(LIMIT)
+        status, body = await answering
         assert status == 408
         assert json.loads(body)["error"]["message"] == "The request's body did not arrive."
         assert wire.agent.seen == []

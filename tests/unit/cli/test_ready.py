@@ -18,6 +18,7 @@ from multi_agents.cli.errors import NotReady, PortTaken
 from multi_agents.cli.service import ready
 from multi_agents.cli.service.plan import Planned
 from multi_agents.cli.service.ready import look, wait_ready
+from tests.support.passing_time import pass_seconds
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.http.probes import probe_routes
 from utils.testing.live_server import running
@@ -125,20 +126,24 @@ async def test_another_process_that_is_ready_at_the_port_is_not_taken_for_the_on
 async def test_a_process_that_gets_on_is_waited_for_and_so_is_one_that_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ready, "STUCK_SECONDS", 0.5)
+    monkeypatch.setattr(ready, "STUCK_SECONDS", 10)
     looks = 0
 
     def rag() -> Readiness:
         nonlocal looks
         looks += 1
-        return Readiness(looks > 12, f"ingesting {looks // 2} of 6 documents")
+        return Readiness(looks > 12, f"ingesting {looks} of 12 documents")
+
+    def report(name: str, _state: ready.Readiness) -> None:
+        if name == "rag":
+            pass_seconds(4)  # a look itself may take up to 5
 
     def supervisor() -> Readiness:
         return Readiness(True) if looks > 12 else Readiness(False, "waiting for rag", ("rag",))
 
     async with processes(supervisor=supervisor, rag=rag) as children, asyncio.timeout(60):
         begun = asyncio.get_running_loop().time()
-        await wait_ready(children, lambda _, __: None)
+        await wait_ready(children, report)
         assert asyncio.get_running_loop().time() - begun > 3 * ready.STUCK_SECONDS
 
 

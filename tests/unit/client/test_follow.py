@@ -378,7 +378,7 @@ async def test_what_became_of_a_task_behind_a_line_that_died_without_a_word_is_f
     async with serve(ScriptedAgent(working)) as url, connected(url, line) as connection:
         task = TaskView()
         message = user_message(text, context_id="c")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for event in follow_message(connection, message, patience=QUICK_TO_LOOK):
                 task.apply(event)
     assert task.text() == ("Which one?" if "ask" in text else "Here it is.")

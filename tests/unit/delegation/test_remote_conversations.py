@@ -41,7 +41,7 @@ class House:
 
     async def place_of(self, kept: DelegationRecord) -> str:
         """The remote conversation that a delegation is let into."""
-        async with asyncio.timeout(10), self.conversations.held(kept) as held:
+        async with asyncio.timeout(60), self.conversations.held(kept) as held:
             return held.context_id
 
 

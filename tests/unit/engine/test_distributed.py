@@ -286,7 +286,7 @@ async def test_conversations_at_rest_take_no_connection_from_turns_and_leave_no_
             assert await stack.enter_async_context(pair.first.engine.at_rest(f"x{number}"))
         await pair.first.submit(turn("a"))
         assert await pair.first.rest("a") == ["completed"]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while postgres.execute(STANDING_STILL, url) != [(0,)]:
                 await asyncio.sleep(0.02)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from agents.github.agent import GitHubAgent
 from agents.github.gh.allowed import parse
 from agents.github.gh.runner import HEAD, TAIL, Gh, find_gh, host_of
 from agents.github.settings import GitHubSettings
+from tests.support.passing_time import pass_seconds
 from tests.unit.github.changing import agent_with
 from tests.unit.github.conftest import TOKEN
 from utils.errors import ToolTimeout, UpstreamRefused
@@ -95,9 +97,15 @@ async def test_a_long_output_keeps_its_two_ends(program):
 
 
 async def test_what_takes_too_long_is_ended_with_all_that_it_started(program, tmp_path):
-    gh = program(f"sleep 60 & echo $! > {tmp_path}/child; wait", GITHUB_GH_TIMEOUT_SECONDS="0.5")
+    gh = program(f"sleep 600 & echo $! > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/child; wait")
+    running = asyncio.create_task(gh.run(["run", "list"], "o/r"))
+    while not (tmp_path / "child").exists():
+        await asyncio.sleep(0.01)
+    while not running.done():  # it may have written before it is waited for
+        pass_seconds(gh.seconds)
+        await asyncio.sleep(0.01)
     with pytest.raises(ToolTimeout):
-        await gh.run(["run", "list"], "o/r")
+        await running
     child = int((tmp_path / "child").read_text())
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"

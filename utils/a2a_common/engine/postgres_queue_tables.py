@@ -17,7 +17,15 @@ from utils.persistence.postgres.pool import RECONNECT_SECONDS, CancelablePool, C
 
 
 class QueuePool(CancelablePool):
-    """The connections of a queue. `open` waits as long as any request for a connection, not the driver's 30 seconds."""
+    """The connections of a queue.
+
+    Args:
+        start_seconds: How long `open` waits for the first one: it is part of the start of a process.
+    """
+
+    def __init__(self, *args: Any, start_seconds: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._start_seconds = start_seconds
 
     async def open(self, wait: bool = False, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's own
         """Connect.
@@ -25,7 +33,7 @@ class QueuePool(CancelablePool):
         Raises:
             psycopg_pool.PoolTimeout: There was no connection in time.
         """
-        await super().open(wait, timeout=self.timeout if timeout is None else timeout)
+        await super().open(wait, timeout=self._start_seconds if timeout is None else timeout)
 
 
 class PostgresQueueTables:
@@ -49,6 +57,7 @@ class PostgresQueueTables:
             min_size=1,
             max_size=4,
             timeout=self._pool.wait_seconds,
+            start_seconds=self._pool.connect_seconds,
             reconnect_timeout=RECONNECT_SECONDS,
             name=f"{self.schema} queue",
         )

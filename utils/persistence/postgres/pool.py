@@ -115,6 +115,7 @@ class PostgresPool:
 
     Attributes:
         schema: Name of the agent's schema, not quoted.
+        connect_seconds: How long a process that starts waits for a connection.
         wait_seconds: How long a caller waits for a connection, and a statement for a lock.
         alone: Whether this is the only process that works on the schema.
         full_at: When there was last no room for what a statement stores, by `time.monotonic()`.
@@ -127,6 +128,7 @@ class PostgresPool:
         self._url = settings.url or SecretStr("")
         self._settings = settings
         self.schema = schema_name(agent)
+        self.connect_seconds = settings.connect_seconds
         self.wait_seconds = settings.wait_seconds
         self.alone = False
         self.full_at = -math.inf
@@ -178,7 +180,7 @@ class PostgresPool:
             SettingsError: It is no address.
         """
         try:
-            seconds = max(2, round(self._settings.connect_seconds))  # libpq takes no less
+            seconds = max(2, round(self.connect_seconds))  # libpq takes no less
             parts: dict[str, str | int | None] = {"connect_timeout": seconds, "application_name": self.schema}
             parts |= _ALIVE
             parts.update(conninfo_to_dict(self._url.get_secret_value()), client_encoding=ENCODING)
@@ -189,7 +191,7 @@ class PostgresPool:
     async def _check(self) -> None:
         conninfo = self.conninfo
         try:
-            async with asyncio.timeout(self._settings.connect_seconds), AsyncExitStack() as stack:
+            async with asyncio.timeout(self.connect_seconds), AsyncExitStack() as stack:
                 pair: list[Connection] = []
                 for _ in range(
                     2
@@ -199,7 +201,7 @@ class PostgresPool:
                     )
                     stack.push_async_callback(connection.close)
                     pair.append(connection)
-                await check_server(*pair, patience=self._settings.connect_seconds / 2)
+                await check_server(*pair, patience=self.connect_seconds / 2)
         except (psycopg.Error, OSError) as error:  # a TimeoutError is an OSError
             raise await refusal(error, conninfo) from error
 

@@ -142,8 +142,13 @@ def _past_proxies(url: str) -> dict[str, Any]:
     return {"mounts": {"http://": None, "https://": None, "all://": None}} if is_without_domain(url) else {}
 
 
-async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
+async def fetch_card(http: httpx.AsyncClient, url: str, *, seconds: float = CONNECT_SECONDS) -> AgentCard:
     """The agent card at `url`, which is the card's own address or that of its agent.
+
+    Args:
+        http: The client.
+        url: The address.
+        seconds: How long an agent that is connected may take to answer.
 
     Raises:
         ConnectionLost: Nothing answers there.
@@ -151,15 +156,15 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
             place of an answer over https counts as such: with TLS 1.3 the alert about our certificate is often lost with it.
         NoCard: The server is not an A2A agent.
     """
+    import httpx
     from a2a.client import A2ACardResolver
 
+    timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
     scheme, host, path, query, _ = urlsplit(card_address(url))
     resolver = A2ACardResolver(http, f"{scheme}://{host}")
     try:
         with typed_errors():
-            return await resolver.get_agent_card(
-                f"{path}?{query}" if query else path, {"timeout": CONNECT_SECONDS}
-            )
+            return await resolver.get_agent_card(f"{path}?{query}" if query else path, {"timeout": timeout})
     except ConnectionLost as error:
         if error.sent and urlsplit(url).scheme == "https":
             raise CertificateRefused(BROKEN_OFF) from error
