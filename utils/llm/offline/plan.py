@@ -14,6 +14,7 @@ from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn, legible
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.particulars import links_in_words
+from utils.llm.offline.parts import parts
 from utils.llm.offline.route import (
     ASKS_BESIDE,
     ASKS_KNOWN,
@@ -24,7 +25,6 @@ from utils.llm.offline.route import (
 )
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
-from utils.llm.offline.statements import with_conditions, with_statements
 from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
@@ -84,7 +84,7 @@ class Planner:
         talk = [small_talk(clause.text) for clause in clauses]
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
-        clauses = with_conditions(with_statements(clauses, request))
+        clauses = parts(clauses, request)
         calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
