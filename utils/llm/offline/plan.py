@@ -10,7 +10,7 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.clauses import Clause, cuts, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn, legible
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.particulars import links_in_words
@@ -146,7 +146,9 @@ class Planner:
         ):
             return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
         of_a_row = FORMS["of_a_row"].search(reading)  # "does it have comments?"
-        leans = followup.follows_up(reading) or (of_a_row and len(content_stems(reading)) <= 1)
+        begins = reading[slice(*cuts(reading, FORMS["joint"], 0, len(reading))[0])]
+        leans = followup.follows_up(begins) or entities.numbers(begins)  # "they" may be of the text itself
+        leans = (leans and followup.follows_up(reading)) or (of_a_row and len(content_stems(reading)) <= 1)
         if leans and not change and context.previous and (of_a_row or not about_the_product(reading)):
             step = self._follow(clause, context)
         else:
