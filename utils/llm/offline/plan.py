@@ -118,18 +118,19 @@ class Planner:
     def _completed(self, step: Step, answer: str) -> Step:
         assert step.tool is not None
         said = f"{step.clause.text.rstrip(' .?!')}, {answer}"
+        clause = step.clause._replace(text=said)
         if step.missing == (step.tool.written,):
             text = entities.QUOTED.fullmatch(answer.strip())
             arguments = {
                 **step.arguments,
                 step.tool.written: next(filter(None, text.groups())) if text else answer,
             }
-            return replace(step, arguments=arguments, missing=(), read_as=said)
+            return replace(step, clause=clause, arguments=arguments, missing=())
         arguments, missing, _ = fill(step.tool, said, self.now, step.arguments)
         strings = {p.name for p in step.tool.parameters if p.kind == "string"}
         if len(missing) == 1 and missing[0] in strings and not missing[0].startswith("repo"):
             arguments, missing = {**arguments, missing[0]: answer.strip(" .?!\"'`@#")}, ()
-        return replace(step, arguments=arguments, missing=missing, read_as=said)
+        return replace(step, clause=clause, arguments=arguments, missing=missing)
 
     def _steps(self, clause: Clause, context: Context) -> list[Step]:
         """The step of a clause, or one for each thing that it names or asks for."""
@@ -147,8 +148,8 @@ class Planner:
             return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
         of_a_row = FORMS["of_a_row"].search(reading)  # "does it have comments?"
         begins = reading[slice(*cuts(reading, FORMS["joint"], 0, len(reading))[0])]
-        leans = followup.follows_up(begins) or entities.numbers(begins)  # "they" may be of the text itself
-        leans = (leans and followup.follows_up(reading)) or (of_a_row and len(content_stems(reading)) <= 1)
+        takes_up = followup.follows_up(begins) or entities.numbers(begins)  # "they" may be of the text itself
+        leans = (takes_up and followup.follows_up(reading)) or (of_a_row and len(content_stems(reading)) <= 1)
         if leans and not change and context.previous and (of_a_row or not about_the_product(reading)):
             step = self._follow(clause, context)
         else:

@@ -9,7 +9,6 @@ from typing import Any
 from utils.llm.offline import followup
 from utils.llm.offline.clauses import Clause
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import words
@@ -21,7 +20,7 @@ class Step:
 
     No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
     that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
-    call leaves out of the clause. `read_as`: the words that rows are chosen by where they are not the clause's.
+    call leaves out of the clause.
     """
 
     clause: Clause
@@ -32,12 +31,6 @@ class Step:
     excerpt: str = ""
     unmet: tuple[str, ...] = ()
     why: str = ""
-    read_as: str = ""
-
-    @property
-    def reading(self) -> str:
-        """What the user said, with addresses in words."""
-        return links_in_words(self.read_as or self.clause.text)
 
 
 def merged(steps: Sequence[Step], request: str) -> list[Step]:
