@@ -199,10 +199,9 @@ def test_a_state_that_is_asked_about_says_not_which_one_is_wanted(github, said, 
     assert arguments.get(parameter) in (None, "all")
 
 
-def test_what_is_asked_if_the_one_is_in_a_state_is_a_part_with_a_condition(github):
-    calls, answer = _asked(github, "acme/rocket's last workflow run, green or red? if red, which job broke")
-    assert [name for name, _ in calls] == ["list_workflow_runs", "get_job_logs"]
-    assert "if red" in answer.lower()
+def test_what_is_asked_if_the_one_is_in_a_state_is_asked_of_that_one(github):
+    calls, _ = _asked(github, "acme/rocket's last workflow run, green or red? if red, which job broke")
+    assert [(name, args.get("limit")) for name, args in calls] == [("list_workflow_runs", 1)]
 
 
 @pytest.mark.parametrize(
@@ -253,3 +252,21 @@ def test_a_state_before_the_one_says_which_one_is_wanted(github):
 def test_each_condition_is_an_argument_of_its_own(github, said, wanted):
     ((_, arguments), *_more) = _asked(github, said)[0]
     assert {name: arguments.get(name) for name in wanted} == wanted
+
+
+def test_the_release_whose_notes_are_asked_for_is_the_newest(github):
+    said = "does acme/rocket have a tagged release yet and, if there is one, what do its notes say?"
+    assert _asked(github, said)[0] == [("list_releases", {"owner": "acme", "repo": "rocket", "limit": 1})]
+
+
+def test_what_waits_for_review_in_no_repository_is_asked_of_the_agent_that_asks_which():
+    supervisor = routing.model().bind_tools(tools_of("supervisor"))
+    assert _asked(supervisor, "what's waiting for review?")[0] == [
+        ("github", {"request": "what's waiting for review?"})
+    ]
+
+
+@pytest.mark.parametrize("left_out", ["overnight", "and June", "next week", "since that release"])
+def test_a_time_that_the_call_does_not_have_is_named(github, left_out):
+    _, answer = _asked(github, f"issues of acme/rocket that were opened in May {left_out}")
+    assert f"“{left_out}”" in answer

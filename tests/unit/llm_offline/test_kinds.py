@@ -47,6 +47,7 @@ def test_a_request_is_told_by_what_it_means(embedder, text, kind):
     [
         ("Good morning! I'll be trying you out for the next two weeks, nice to meet you :)", Talk.GREETING),
         ("hi, gotta run, bye", Talk.BYE),
+        ("morning! you're the one I took over from Jens, right? nice to meet you :)", Talk.GREETING),
     ],
 )
 def test_who_greets_and_says_no_goodbye_is_greeted(embedder, said, talk):

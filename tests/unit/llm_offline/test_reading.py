@@ -10,6 +10,7 @@ from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import READERS
 from utils.llm.offline.particulars import links_in_words
+from utils.llm.offline.parts import parts
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
@@ -191,7 +192,7 @@ def test_a_state_is_one_of_the_allowed_values():
 
 
 @pytest.mark.parametrize(
-    "request_text, parts",
+    "request_text, cut",
     [
         ("How do I add a sub-agent?", ["How do I add a sub-agent?"]),
         (
@@ -207,14 +208,7 @@ def test_a_state_is_one_of_the_allowed_values():
         ('search for "and show me" in a/b', ['search for "and show me" in a/b']),
         ("list bugs and fix them", ["list bugs and fix them"]),
         ("PRs of a/b? And while you're at it, which port is it?", ["PRs of a/b?", "which port is it?"]),
-        (
-            "who reviewed PR 5 of a/b and did anybody object",
-            ["who reviewed PR 5 of a/b and did anybody object"],
-        ),
-        (
-            "open PRs of a/b, and who opened each?",
-            ["open PRs of a/b, and who opened each?"],
-        ),
+        ("open PRs of a/b, and who opened each?", ["open PRs of a/b", "who opened each?"]),
         (
             "issues of a/b that have no label and are still open",
             ["issues of a/b that have no label and are still open"],
@@ -225,13 +219,34 @@ def test_a_state_is_one_of_the_allowed_values():
         ("What does it cost, i.e. what is on the bill?", ["What does it cost, i.e. what is on the bill?"]),
     ],
 )
-def test_a_request_is_cut_where_it_asks_for_something_else(request_text, parts):
-    assert [clause.text for clause in split(request_text)] == parts
+def test_a_request_is_cut_where_it_asks_for_something_else(request_text, cut):
+    assert [clause.text for clause in split(request_text)] == cut
+
+
+@pytest.mark.parametrize(
+    ("said", "whole"),
+    [
+        ("who reviewed PR 5 of a/b and did anybody object", True),
+        ("open PRs of a/b, and who opened each?", True),
+        ("Did the last run of a/b pass? If it failed, tell me which job broke.", True),
+        ("did CI pass on the newest PR of a/b, and if it did not, which check is to blame", True),
+        ("Issues of a/b? Only the open ones.", True),
+        ("The run of a/b is red. Show it.", True),
+        ("open issues of a/b, and who opened the oldest one", False),
+        ("Is there an open issue in a/b? And if not, list the closed ones.", False),
+        ("Show the issues of a/b, and how do I deploy it?", False),
+        ("Tell me what issue 1 of a/b says and close it", False),
+    ],
+)
+def test_what_leans_on_the_part_before_it_is_one_part_with_it(said, whole):
+    found = parts(split(said), said)
+    assert len(found) == (1 if whole else 2)
+    assert (found[0].start, found[-1].end) == (0, len(said))
 
 
 def test_two_nouns_under_one_verb_are_two_requests():
-    clauses = split("list the open issues and the latest commits of a/b", ["issues", "commits"])
-    assert [clause.text for clause in clauses] == ["list the open issues", "list the latest commits of a/b"]
+    clauses = split("list the open issues and the commits of a/b", ["issues", "commits"])
+    assert [clause.text for clause in clauses] == ["list the open issues", "list the commits of a/b"]
 
 
 def test_pasted_material_stays_whole():

@@ -26,8 +26,7 @@ _WEAK = frozenset({"all", "any", "none"})
 
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names and does not deny, the most telling first; `None` when it names none."""
-    lower = FORMS["said_of_a_person"].sub(" ", FORMS["did"].sub(r" \2d ", text.lower()))
-    lower = FORMS["asked_of_it"].sub(" ", lower)
+    lower = FORMS["asked_of_it"].sub(" ", FORMS["did"].sub(r" \2d ", text.lower()))
     lower = FORMS["still_to_come"].sub(" pending ", lower)
     if "all" in allowed and (FORMS["whatever"].search(text) or FORMS["both_states"].search(lower)):
         return "all"

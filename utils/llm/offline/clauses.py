@@ -1,9 +1,9 @@
-"""A request cut into the independent things that it asks for."""
+"""A request cut where one thing that it asks for may end: at items, sentences, joints, and between nouns under one verb."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from utils.llm.offline.entities import numbers, quotes_hidden
@@ -17,8 +17,6 @@ LONGEST_SPLIT = 600
 _SENTENCE = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])(?<!i\.e)(?<!e\.g)(?<!etc)(?<!\bincl)\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
-_NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
-_REPOSITORY = re.compile(r"[\w-]+/[\w.-]+")
 _AND = re.compile(
     r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus|\+|&)\s+(?:more\s+)?"
 )
@@ -60,11 +58,6 @@ def opens_a_request(text: str) -> bool:
     return bool(FORMS["starts"].match(text))
 
 
-def asks_for_more(text: str) -> bool:
-    """Whether a text asks for more of what was named before it: "who wrote it", "what did the last comment say"."""
-    return bool(FORMS["of_it"].search(text)) and not (FORMS["else"].search(text) or _NAMES.search(text))
-
-
 def without_story(text: str, noun: str) -> str:
     """A request without what people tell before it, where the rest says what it asks for: of a repository, or by the tool's `noun`."""
     rest = FORMS["preamble"].sub("", text)
@@ -81,8 +74,8 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     clauses = [
         part._replace(item=item)
         for item, (first, last) in enumerate(_items(masked, preface.end() if preface else 0))
-        for start, end in _sentences(masked, first, last)
-        for piece in _joints(masked, start, end)
+        for start, end in cuts(masked, _SENTENCE, first, last)
+        for piece in cuts(masked, FORMS["joint"], start, end)
         for part in _coordinated(request, *piece, nouns)
     ]
     return [clause for clause in clauses if re.search(r"\w", FORMS["lead"].sub("", clause.text))]
@@ -103,48 +96,6 @@ def _items(text: str, start: int) -> list[Span]:
     forms = [form for form, two in counted if two <= set(form.findall(text.lower()))]
     forms += [_BULLET] if len(_BULLET.findall(text)) > 1 else []
     return cuts(text, forms[0], start, len(text)) if forms else [(start, len(text))]
-
-
-def _sentences(text: str, first: int, last: int) -> list[Span]:
-    """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
-
-    def says_more(_: Span, span: Span) -> bool:
-        said = text[slice(*span)]
-        return bool(FORMS["fragment"].match(said)) and not re.search(r"[/#]", said)
-
-    return _glued(cuts(text, _SENTENCE, first, last), says_more)
-
-
-def _joints(text: str, start: int, end: int) -> list[Span]:
-    """Cuts at "and show …", unless the right side speaks of the left and names nothing itself ("issue 5, who reported it?")."""
-
-    def speaks_of_the_left(before: Span, span: Span) -> bool:
-        said = text[slice(*span)]
-        if FORMS["ordinal"].search(said):
-            return False  # of a list one row more: "the open issues, and who opened the oldest one"
-        named_before = _REPOSITORY.search(text, *before)
-        placed = FORMS["placed_row"].match(said)  # of what is named here, "and the README of a/b"
-        if asks_for_more(said) if named_before else placed:
-            return True
-        if _NAMES.search(said):
-            return False
-        if FORMS["more_of_it"].match(text, before[1]):
-            return True
-        left = text[slice(*before)]
-        if FORMS["has"].search(left) and not (_NAMES.search(left) or FORMS["of_the_one"].search(said)):
-            return False  # "now the pull requests too, and how does …"
-        return bool(FORMS["aside"].match(text, before[1])) and not opens_a_request(left)
-
-    return _glued(cuts(text, FORMS["joint"], start, end), speaks_of_the_left)
-
-
-def _glued(spans: Sequence[Span], belongs: Callable[[Span, Span], bool]) -> list[Span]:
-    """The spans, each with those after it that belong to it."""
-    found: list[Span] = []
-    for span in spans:
-        start = found.pop()[0] if found and belongs(found[-1], span) else span[0]
-        found.append((start, span[1]))
-    return found
 
 
 def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb: str = "") -> list[Clause]:

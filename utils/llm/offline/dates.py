@@ -41,12 +41,12 @@ class Moment(NamedTuple):
         return (self.match["side"] or "").lower()
 
 
-def moments(text: str) -> list[Moment]:
-    """The times that say which things are wanted, in order."""
+def times(text: str) -> list[Moment]:
+    """The times that a text names, in order, also those that say not which things are wanted ("overnight"), but no mere length."""
     plain = FORMS["planned_day"].sub(lambda match: " " * len(match[0]), text)
     found: list[Moment] = []
     for match in FORMS["moment"].finditer(plain):
-        moment = Moment(match, next(kind for kind in _READERS if match[kind]), *_bounds(match))
+        moment = Moment(match, next((kind for kind in _READERS if match[kind]), ""), *_bounds(match))
         last = found[-1] if found else None
         if moment.side not in _JOINING:
             found.append(moment)
@@ -54,7 +54,14 @@ def moments(text: str) -> list[Moment]:
             last and last.side in {"between", "from"} and not plain[last.match.end() : match.start()].strip()
         ):
             found[-1:] = [last._replace(begins=True, ends=False), moment._replace(begins=False, ends=True)]
-    return [moment for moment in found if moment.begins or moment.ends]
+        else:
+            found.append(moment._replace(begins=False, ends=False))
+    return [each for each in found if each.begins or each.ends or each.kind not in {"length", "weekday"}]
+
+
+def moments(text: str) -> list[Moment]:
+    """The times that say which things are wanted, in order."""
+    return [moment for moment in times(text) if moment.begins or moment.ends]
 
 
 def period(text: str, now: datetime) -> Period:
@@ -75,8 +82,9 @@ def period(text: str, now: datetime) -> Period:
 def _bounds(match: re.Match[str]) -> tuple[bool, bool]:
     """Whether a time says from when things are wanted, and up to when."""
     side, back = ((match[name] or "").strip().lower() for name in ("side", "back"))
-    if match["length"] and not (match["past"] or back or side in _BEGINS or side in _AGES):
-        return False, False  # "within 3 days" of what?
+    lasts = match["length"] and not (match["past"] or back or side in _BEGINS or side in _AGES)
+    if lasts or match["unread"]:
+        return False, False  # "within 3 days" of what? "since that release"
     named = match["month"] or match["year"] or match["weekday"]
     if named and not side and not named.lower().startswith("last "):
         return False, False  # "may", "2024"

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from utils.llm.offline.dates import moments
 from utils.llm.offline.grammar import FORMS, NUMBERS, READERS, WORDS
 from utils.llm.offline.words import KEPT, spelled_out
 
@@ -107,6 +108,8 @@ def without_quotes(text: str) -> str:
 def numbers(text: str) -> tuple[Number, ...]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
+    for moment in moments(rest):
+        rest = rest.replace(moment.match[0], " ")
     return tuple(Number(int(match[2]), (match[1] or "").lower()) for match in FORMS["number"].finditer(rest))
 
 

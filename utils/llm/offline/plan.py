@@ -10,10 +10,11 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.clauses import Clause, cuts, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn, legible
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.particulars import links_in_words
+from utils.llm.offline.parts import parts
 from utils.llm.offline.route import (
     ASKS_BESIDE,
     ASKS_KNOWN,
@@ -24,7 +25,6 @@ from utils.llm.offline.route import (
 )
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
-from utils.llm.offline.statements import with_conditions, with_statements
 from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
@@ -84,7 +84,7 @@ class Planner:
         talk = [small_talk(clause.text) for clause in clauses]
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
-        clauses = with_conditions(with_statements(clauses, request))
+        clauses = parts(clauses, request)
         calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
@@ -118,18 +118,19 @@ class Planner:
     def _completed(self, step: Step, answer: str) -> Step:
         assert step.tool is not None
         said = f"{step.clause.text.rstrip(' .?!')}, {answer}"
+        clause = step.clause._replace(text=said)
         if step.missing == (step.tool.written,):
             text = entities.QUOTED.fullmatch(answer.strip())
             arguments = {
                 **step.arguments,
                 step.tool.written: next(filter(None, text.groups())) if text else answer,
             }
-            return replace(step, arguments=arguments, missing=(), read_as=said)
+            return replace(step, clause=clause, arguments=arguments, missing=())
         arguments, missing, _ = fill(step.tool, said, self.now, step.arguments)
         strings = {p.name for p in step.tool.parameters if p.kind == "string"}
         if len(missing) == 1 and missing[0] in strings and not missing[0].startswith("repo"):
             arguments, missing = {**arguments, missing[0]: answer.strip(" .?!\"'`@#")}, ()
-        return replace(step, arguments=arguments, missing=missing, read_as=said)
+        return replace(step, clause=clause, arguments=arguments, missing=missing)
 
     def _steps(self, clause: Clause, context: Context) -> list[Step]:
         """The step of a clause, or one for each thing that it names or asks for."""
@@ -146,7 +147,9 @@ class Planner:
         ):
             return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
         of_a_row = FORMS["of_a_row"].search(reading)  # "does it have comments?"
-        leans = followup.follows_up(reading) or (of_a_row and len(content_stems(reading)) <= 1)
+        begins = reading[slice(*cuts(reading, FORMS["joint"], 0, len(reading))[0])]
+        takes_up = followup.follows_up(begins) or entities.numbers(begins)  # "they" may be of the text itself
+        leans = (takes_up and followup.follows_up(reading)) or (of_a_row and len(content_stems(reading)) <= 1)
         if leans and not change and context.previous and (of_a_row or not about_the_product(reading)):
             step = self._follow(clause, context)
         else:

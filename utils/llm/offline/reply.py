@@ -151,9 +151,9 @@ def _row_of(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
     result = parse_result(call.result or "")
     if not step.then or not isinstance(result, Items):
         return None
-    row = _row(result.items, step.reading)
+    row = _row(result.items, step.clause.reading)
     detail = row_arguments(step.then, row, call) if row else None
-    return (step.then.name, {**flags(step.then, step.reading), **detail}) if detail else None
+    return (step.then.name, {**flags(step.then, step.clause.reading), **detail}) if detail else None
 
 
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:

@@ -126,7 +126,7 @@ def _is_githubs(clause: str, kinds: Mapping[RequestKind, float], asks_from: floa
             and not FORMS["documented"].search(clause)
         )
         or (kinds.get(RequestKind.CHANGE, 0.0) >= TOLD and speaks_of_github(clause))
-        or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and bool(FORMS["rows"].search(clause)))
+        or (kinds.get(RequestKind.GITHUB, 0.0) >= SURELY and bool(FORMS["has"].search(clause)))
         or (
             asks_from <= ASKS_BESIDE
             and bool(FORMS["of_a_row"].search(clause))

@@ -73,9 +73,8 @@ def _like_an_example(text: str, similarity: Similarity, *, greets: bool) -> Talk
     """By the nearest example, where a text names nothing that can be looked up."""
     reading = links_in_words(text)
     named = entities.repository(reading) or entities.numbers(reading) or entities.path(reading)
-    asks = (
-        named or "`" in text or asked_change(reading) or ("?" in text and FORMS["proper_name"].search(text))
-    )
+    of_a_name = "?" in text and not greets and FORMS["proper_name"].search(text)
+    asks = named or "`" in text or asked_change(reading) or of_a_name
     if similarity.embedder is None or asks or len(text.split()) > LONGEST_LIKE:
         return None
     near = similarity.to_each(text, [example for _, example in _EXAMPLES])

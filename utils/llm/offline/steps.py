@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from utils.llm.offline import entities, followup
-from utils.llm.offline.changes import asks_nothing
-from utils.llm.offline.clauses import Clause, asks_for_more
+from utils.llm.offline import followup
+from utils.llm.offline.clauses import Clause
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.grammar import FORMS
-from utils.llm.offline.particulars import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import content_stems, words
+from utils.llm.offline.words import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +20,7 @@ class Step:
 
     No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
     that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
-    call leaves out of the clause. `read_as`: the words that rows are chosen by where they are not the clause's.
+    call leaves out of the clause.
     """
 
     clause: Clause
@@ -34,62 +31,21 @@ class Step:
     excerpt: str = ""
     unmet: tuple[str, ...] = ()
     why: str = ""
-    read_as: str = ""
-
-    @property
-    def reading(self) -> str:
-        """What the user said, with addresses in words."""
-        return links_in_words(self.read_as or self.clause.text)
 
 
 def merged(steps: Sequence[Step], request: str) -> list[Step]:
-    """Neighbouring clauses for the same agent as one request, and questions that lean on the one before as one question."""
+    """Neighbouring parts of one item for the same agent or library as one request, since those take several at once."""
     found: list[Step] = []
     for step in steps:
         last = found[-1] if found else None
-        belongs = last is not None and last.tool == step.tool and _belongs(step, last)
-        if last and (belongs or _says_more(step, last)):
+        several = step.tool is not None and (step.tool.delegates or step.tool.is_library)
+        if last and several and last.tool == step.tool and last.clause.item == step.clause.item:
             whole = request[last.clause.start : step.clause.end].strip(" ,")
-            clause = last.clause._replace(text=whole, end=step.clause.end)
-            clause = clause._replace(condition="") if belongs else clause
-            found[-1] = replace(last, clause=clause, read_as=last.reading)
-        elif last and _is_told_before(last, step):
-            found[-1] = replace(step, clause=step.clause._replace(start=last.clause.start))
+            clause = last.clause._replace(text=whole, end=step.clause.end, condition="")
+            found[-1] = replace(last, clause=clause)
         else:
             found.append(step)
     return found
-
-
-def _belongs(step: Step, last: Step) -> bool:
-    """Whether a part is no request of its own: an agent and a library take several at once."""
-    if step.tool is None or step.missing:
-        return False
-    leans = len(content_stems(step.reading)) <= 1 and followup.points_back(step.reading)
-    several = step.tool.delegates or step.tool.is_library
-    return several and (leans or step.clause.item == last.clause.item)
-
-
-def _is_told_before(last: Step, step: Step) -> bool:
-    """Whether the part before a question to documents asks for nothing itself: "Found something odd. Who do I tell?"."""
-    told = not (last.tool or last.why) and asks_nothing(last.clause.text)
-    of_one_item = last.clause.item == step.clause.item
-    return told and of_one_item and step.tool is not None and step.tool.is_library
-
-
-def _says_more(step: Step, last: Step) -> bool:
-    """Whether a part asks for more of what the part before finds: "Who approved it?", "and if so in which job"."""
-    if step.why or entities.repository(step.reading) is not None:
-        return False
-    leans = followup.points_back(step.reading)
-    if last.tool is None:
-        return leans and len(content_stems(step.reading)) <= 1  # "and tell me when it is done"
-    fragment = FORMS["fragment_question"].match(step.reading) is not None
-    if step.tool is None or (step.tool.about_repositories and last.tool.is_library):
-        return fragment
-    if last.tool.compares and step.arguments.items() <= last.arguments.items():
-        return True  # a comparison shows the commits and who wrote them
-    more = last.tool.about_repositories and (fragment or asks_for_more(step.reading))
-    return more or (leans and last.then is not None and step.tool in (last.tool, last.then))
 
 
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:

@@ -13,7 +13,7 @@ from typing import Any
 from utils.llm.offline import entities
 from utils.llm.offline.arguments import denied, means, repository_of, topics
 from utils.llm.offline.clauses import cuts, without_story
-from utils.llm.offline.dates import moments
+from utils.llm.offline.dates import moments, times
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.particulars import masked
@@ -85,7 +85,10 @@ def _unclaimed(text: str, tool: ToolSpec, own: set[str]) -> list[str]:
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & own]
     beyond += _found("inside", text) if tool.noun == "commits" else []
-    for form in ("time", "order", "topic", "with", "denied_state", "denied"):
+    for each in times(text):
+        start, end = each.match.span()
+        text = f"{text[:start]}{';'.ljust(end - start)}{text[end:]}"
+    for form in ("order", "topic", "with", "denied_state", "denied"):
         text = FORMS[form].sub(lambda match: ";".ljust(len(match[0])), text)
     hidden = _NAMED.sub(lambda match: ";".ljust(len(match[0])), entities.quotes_hidden(text))
     for group in (hidden[slice(*span)].strip() for span in cuts(hidden, FORMS["group"], 0, len(hidden))):
@@ -133,21 +136,16 @@ def _conditions(
 
 def _times(text: str, given: Collection[str]) -> list[str]:
     """Times that the call has not, or of which it has one end alone; of two that begin it has the first."""
-    said = moments(text)
+    said = times(entities.quotes_hidden(text))
     first, last = (next((each for each in said if getattr(each, end)), None) for end in ("begins", "ends"))
     met = [
         each
         for each in said
-        if (not each.begins or (each is first and NAMES["since"] & set(given)))
+        if (each.begins or each.ends)
+        and (not each.begins or (each is first and NAMES["since"] & set(given)))
         and (not each.ends or (each is last and NAMES["until"] & set(given)))
     ]
-    read = [(each, each.match[0].strip().lower()) for each in said]
-    return [
-        part
-        for part in _found("time", text)
-        for own in [[each for each, words in read if words in part.lower() or part.lower() in words]]
-        if not own or any(each not in met for each in own)
-    ]
+    return [each.match[0] for each in said if each not in met]
 
 
 def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:

@@ -139,7 +139,7 @@ def _stems_of(rows: Sequence[Mapping[str, Any]], kind: str) -> set[str]:
 
 def _one_by_name(found: Items, step: Step) -> tuple[Items, Sequence[str]]:
     """The release or branch alone that a part names: "the notes of v1.2.0"; and what the answer leaves out of it then."""
-    said, left_out = step.reading, step.unmet
+    said, left_out = step.clause.reading, step.unmet
     if found.kind not in _BY_NAME or found.kind in said.lower():
         return found, left_out
     named = {word.lower(): word for word in _NAME.findall(said)}
