@@ -116,8 +116,11 @@ def test_a_stop_goes_to_the_message_that_was_under_way_when_it_was_wanted(served
     held.pop().continue_()
     expect(page.get_by_text("Stopped.")).to_have_count(1)
     served.open_gate()
-    expect(page.get_by_text("The first half and the second half.")).to_have_count(2)
-    expect(page.get_by_text("Stopped.")).to_have_count(1)
+    answers = page.locator(".message.said")
+    expect(answers).to_have_count(3)
+    expect(answers.nth(1)).to_contain_text("Stopped.")
+    expect(answers.nth(2)).to_contain_text("The first half and the second half.")
+    expect(answers.nth(2)).not_to_contain_text("Stopped.")
 
 
 def test_a_stop_that_is_on_its_way_when_the_question_is_answered_is_taken_back(served, open_tab):
