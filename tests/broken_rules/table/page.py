@@ -44,7 +44,7 @@ PAGE: tuple[Rule, ...] = (
                 "older answers count",
                 _SOURCE + "wire/newest.ts",
                 "if (question < this.answered) return false;",
-                "",
+                "if (this.answered < 0) return false;",
                 _WEB
                 + "test_late_answers.py::test_a_conversation_that_began_while_the_list_was_read_stays_in_it",
             ),
@@ -52,7 +52,7 @@ PAGE: tuple[Rule, ...] = (
                 "what the agent took after it was asked counts as deleted",
                 _SOURCE + "conversation/conversation.ts",
                 "filter((turn) => !there.has(turn) || left",
-                "filter((turn) => !turn.taskId || left",
+                "filter((turn) => (!there.has(turn) && !turn.taskId) || left",
                 _WEB
                 + "test_late_answers.py::test_a_message_that_was_answered_while_the_conversation_was_read_stays_with_its_answer",
             ),
@@ -74,7 +74,7 @@ PAGE: tuple[Rule, ...] = (
                 "its words are not kept for a reload",
                 _SOURCE + "conversation/conversation.ts",
                 "keepAnswer(this.id, answer);",
-                "",
+                "keepAnswer(this.id, { ...answer, parts: [] });",
                 _WEB
                 + "test_meanwhile.py::test_words_of_an_answer_that_was_not_taken_are_there_after_a_reload",
             ),
