@@ -13,6 +13,7 @@ from playwright.sync_api import Route, expect
 from tests.e2e.auth.own_middleware import Private
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.test_arrival import CALLER
+from tests.e2e.web.test_conversations import delete_button
 from tests.e2e.web.test_keys import NO_TIMERS, Scene, enter, lapses_when_a_message_comes, opened, serving_keys
 from tests.e2e.web.test_lost_line import SENT, gateway_fails
 from tests.e2e.web.test_refused import FOCUS
@@ -103,6 +104,20 @@ def test_what_one_person_wrote_is_neither_sent_nor_shown_to_the_next_one_and_is_
     expect(page.get_by_text("Good day.")).to_be_visible()
     expect(page.locator(".entry")).to_have_count(2)
     assert "Bob" not in page.inner_text("body")
+
+
+def test_what_one_person_was_asked_in_a_dialog_is_not_shown_to_the_next_one(private, open_tab):
+    tab = open_tab(private, extra_http_headers={"X-Checked-User": "ann asked"})
+    page = tab.page
+    tab.ask("Hello from Ann.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    delete_button(page, "Hello from Ann.").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Hello from Ann.")
+    tab.context.set_extra_http_headers({"X-Checked-User": "bob asked"})
+    page.evaluate(FOCUS)
+    expect(page.locator(".entry")).to_have_count(0)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "Ann" not in page.inner_text("body")
 
 
 def test_a_message_that_waits_for_the_line_is_not_sent_by_a_login_of_somebody_else_in_another_tab(

@@ -73,3 +73,14 @@ def test_a_portal_that_wants_a_login_is_named_before_what_the_tab_keeps_is_shown
     expect(page.get_by_role("link", name="Log in in a new tab")).to_have_attribute("href", f"{served.url}/")
     page.unroute(CALLER)
     expect(page.get_by_label("Message", exact=True)).to_have_value("not sent yet")
+
+
+def test_on_a_slow_line_the_page_says_that_it_is_loading_before_its_script_is_there(served, open_tab):
+    page = open_tab(served.url).page
+    held: list[Route] = []
+    page.route("**/page/*.js", lambda route: held.append(route), times=1)
+    page.goto(served.url, wait_until="commit")
+    expect(page.get_by_text("The page is loading.")).to_be_visible()
+    held.pop().continue_()
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    expect(page.get_by_text("The page is loading.")).to_have_count(0)

@@ -90,6 +90,21 @@ def test_each_block_of_an_answer_runs_in_the_direction_of_its_own_language(serve
     ]
 
 
+def test_a_footnote_and_an_address_that_stand_below_another_heading_are_found(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    tab.ask(
+        "See[^1] and [this][there].\n\n## More\n\nMore of it.\n\n[^1]: The note.\n\n[there]: https://example.com/x"
+    )
+    answer = page.locator(".markdown")
+    expect(answer.get_by_role("heading", name="More")).to_be_visible()
+    expect(answer.locator("sup")).to_have_text("1")
+    expect(answer.get_by_role("link", name="this")).to_have_attribute("href", "https://example.com/x")
+    expect(answer.get_by_role("listitem")).to_have_text("The note.")
+    expect(answer).not_to_contain_text("[")
+    assert page.locator("[id^=user-content]").count() == 0, "two answers would have the same ids"
+
+
 def test_code_in_a_sentence_from_right_to_left_keeps_its_own_order(served, open_tab):
     tab = open_tab(served.url)
     page = tab.page

@@ -137,3 +137,41 @@ def test_a_key_is_forgotten_with_everything_that_the_tab_knows(scene, open_tab):
     expect(page.locator(".entry")).to_have_count(0)
     enter(page, scene.add("comes"))
     expect(page.get_by_label("Message", exact=True)).to_have_value("")
+
+
+TYPES = """() => {
+  history.replaceState = () => {
+    const box = document.querySelector("textarea");
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(box, "typed late");
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+}"""
+"""Somebody types after the page has forgotten what it knows, and before it is loaded again: the address is changed between the two."""
+
+
+def test_nothing_is_kept_of_what_is_typed_between_forgetting_a_key_and_the_reload(scene, open_tab):
+    page = opened(scene, open_tab).page
+    enter(page, scene.add("leaves late"))
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    page.evaluate(TYPES)
+    page.get_by_role("button", name="Forget this key").click()
+    expect(page.get_by_label("Key or access token")).to_be_visible()
+    assert page.evaluate("JSON.stringify({ ...sessionStorage })") == "{}"
+
+
+INPUTS = """
+new MutationObserver(() => {
+  if (document.querySelector(".composer")) console.log("an input was drawn");
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_a_new_tab_shows_no_input_before_it_asks_for_a_key(scene, open_tab):
+    tab = opened(scene, open_tab)
+    page = tab.another()
+    page.add_init_script(INPUTS)
+    drawn: list[str] = []
+    page.on("console", lambda message: drawn.append(message.text) if "drawn" in message.text else None)
+    page.goto(scene.url)
+    expect(page.get_by_label("Key or access token")).to_be_visible()
+    assert drawn == []

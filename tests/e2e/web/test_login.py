@@ -9,12 +9,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.agents.peers import Keys
 from tests.e2e.web.chromium import SECONDS, Tab
 from tests.e2e.web.login_provider import CLIENT, LoginProvider, login_provider
-from tests.e2e.web.test_lost_line import LISTED
+from tests.e2e.web.test_arrival import CALLER
+from tests.e2e.web.test_lost_line import LISTED, SENT, gateway_fails
 from tests.e2e.web.test_service import complaints
 from tests.e2e.web.threaded import in_thread
 from utils.auth.authenticator import Authenticator
@@ -192,13 +193,55 @@ def test_without_a_login_set_up_the_page_asks_for_a_token(scene, open_tab):
 def test_a_message_that_was_sent_before_the_agent_asked_for_a_login_is_sent_after_it(scene, open_tab):
     tab = opened(scene, open_tab)
     page = tab.another()
-    page.route(LISTED, lambda route: route.abort())  # so that the page does not learn from it at once
+    held: list[Route] = []
+    page.route(
+        CALLER, lambda route: held.append(route), times=1
+    )  # so that the page does not learn from either at once
+    page.route(LISTED, lambda route: route.abort())
     tab.expected += ("net::ERR",)
     page.goto(scene.url)
     page.get_by_label("Message", exact=True).fill("Sent too early.")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
+    held.pop().continue_()
     page.unroute(LISTED)
     log_in(page)
     expect(page.locator(".bubble")).to_have_text("Sent too early.")
     expect(page.get_by_text("Good day.")).to_be_visible()
+
+
+def test_a_token_that_is_renewed_late_does_not_replace_the_key_of_whoever_came_meanwhile(scene, open_tab):
+    tab = opened(scene, open_tab)
+    tab.expected = ("401", "503")
+    page = tab.page
+    page.clock.install()
+    log_in(page)
+    tokens = f"{scene.provider.url}/token"
+    page.route(tokens, lambda route: route.fulfill(status=503, body="soon"))
+    with page.expect_response(lambda answer: answer.status == 503):
+        page.clock.fast_forward(280_000)
+    page.route(SENT, lambda route: route.fulfill(status=401, body="over"), times=1)
+    tab.ask("Hello from Ann.")
+    page.get_by_text("Enter a token instead").click()
+    bobs = scene.provider.access("bob")
+    page.get_by_label("Key or access token").fill(bobs)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Begin a new one").click()
+    page.unroute(tokens)
+    page.clock.fast_forward(20_000)
+    with page.expect_request(SENT) as sent:
+        tab.ask("Hello from Bob.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    assert sent.value.headers["authorization"] == f"Bearer {bobs}"
+    assert scene.provider.exchanges == ["authorization_code"]
+
+
+def test_an_agent_that_could_not_say_where_people_log_in_is_asked_again(scene, open_tab):
+    tab = opened(scene, open_tab)
+    tab.expected += ("502",)
+    page = tab.page
+    page.route("**/page/login.json", gateway_fails)
+    page.reload()
+    expect(page.get_by_label("Key or access token")).to_be_visible()
+    page.unroute("**/page/login.json")
+    expect(page.get_by_role("button", name="Log in")).to_be_visible()

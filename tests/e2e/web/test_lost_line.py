@@ -208,7 +208,7 @@ def test_a_stop_that_the_agent_refuses_after_all_is_not_announced_any_longer(los
     announced = page.get_by_text("It is stopped as soon as the agent answers")
     expect(announced).to_be_visible()
     said = {"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "Other turns began."}}
-    page.unroute(CANCELED)
+    # added last, and asked first: without any route for a moment a stop would reach the agent
     page.route(CANCELED, lambda route: route.fulfill(status=400, json=said))
     expect(announced).to_have_count(0)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()

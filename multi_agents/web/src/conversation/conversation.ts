@@ -2,13 +2,17 @@ import { A2AError, type A2AClient, type A2AMessage, type A2APart } from "@assist
 import { refusal, sentence } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { follow, type Beginning, type Line } from "../wire/follow";
+import { Newest } from "../wire/newest";
 import { naming, randomId } from "../wire/proof";
 import { listTasks, newestTasks } from "../wire/tasks";
 import { forgetDraft } from "../turn/drafts";
+import type { Question } from "../turn/question";
 import { Turn } from "../turn/turn";
 import { mayExist } from "./address";
+import { forgetAnswer, keepAnswer, sentAnswer, together, wordsOf } from "./answers";
 import { itemsOf, type Item } from "./items";
 import { forgetAllSent, forgetRefused, forgetSent, keepSent, outbox, refuseSent } from "./outbox";
+import { keepUnsent, unsent } from "./unsent";
 
 /** "missing": no conversation of this id is there for whoever asks. */
 export type Stage = "new" | "loading" | "ready" | "missing" | "unreachable" | "unauthenticated";
@@ -41,9 +45,12 @@ export class Conversation {
   private begun: boolean;
   private streams = new Map<Turn, AbortController>();
   private stopWanted = new Set<Turn>();
-  private cancels = new Set<Turn>();
-  /** Takes back the words of an answer that the agent did not take. */
-  takeBack: (words: string) => void = () => undefined;
+  private cancels = new Map<Turn, AbortController>();
+  private readonly readings = new Newest();
+  /** Whether it was deleted, or is somebody else's who was at the page: nothing becomes of it here any more. */
+  private left = false;
+  /** Puts words back into the input that the agent did not take; undefined while another conversation is open. */
+  takeBack: ((words: string) => void) | undefined;
 
   constructor(
     readonly id: string,
@@ -51,7 +58,7 @@ export class Conversation {
     private readonly credentials: Credentials,
     stage: Stage,
     private readonly onSettled: () => void,
-    /** Something was said here, and the agent has taken it. */
+    /** Something was said or stopped here, and the agent has taken it. */
     private readonly onTaken: () => void,
   ) {
     this.begun = stage !== "new";
@@ -72,20 +79,24 @@ export class Conversation {
 
   /** Read what was said so far, and follow what goes on. Tasks that are known already stay as they are. */
   async load(): Promise<void> {
+    const counts = this.readings.ask();
     try {
       if (!this.credentials.identified) await this.credentials.identify();
+      const there = this.taken;
       const tasks = mayExist(this.id) ? (await newestTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks : [];
-      this.forgetDeleted(tasks);
+      if (this.left || !counts()) return;
+      this.forgetDeleted(tasks, there);
       const known = new Set(this.turns.map((turn) => turn.taskId));
-      const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));
-      const sending = this.turns.some((turn) => !turn.taskId && this.streams.has(turn));
-      if (!sending) for (const turn of found) this.insert(turn, tasks);
+      const found = tasks.filter((task) => !known.has(task.id) && !this.maySend(task)).reverse().map((task) => Turn.of(task));
+      for (const turn of found) this.insert(turn, tasks, there);
       this.sendWhatWasNotTaken();
       this.refreshSettled(tasks);
+      this.returnAnswer();
       this.shown = { ...this.shown, stage: this.stage };
       for (const turn of this.turns) if (turn.open && turn.taskId && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
       if (this.shown.line === "portal" && !this.streams.size) this.tell("connected");
     } catch (error) {
+      if (this.left || !counts()) return;
       const why = refusal(error);
       if (!this.turns.length) this.shown = { ...this.shown, stage: why === "unauthenticated" ? why : "unreachable" };
       if (why === "portal") this.tell(why);
@@ -97,19 +108,34 @@ export class Conversation {
    * Where a turn belongs by the agent's list, newest first: what was said here while the agent was away is newer than it.
    * A message that seemed to be refused, and began it all the same, gives way.
    */
-  private insert(turn: Turn, tasks: readonly { id: string }[]): void {
+  private insert(turn: Turn, tasks: readonly { id: string }[], there: ReadonlySet<Turn>): void {
     const request = turn.history[0]?.messageId;
     this.turns = this.turns.filter((each) => each.taskId || each.history[0]?.messageId !== request);
     const age = ({ taskId }: Turn): number => tasks.findIndex((task) => task.id === taskId);
-    const newer = this.turns.findIndex((each) => (this.streams.has(each) || age(each) >= 0) && age(each) < age(turn));
+    const since = (each: Turn): boolean => this.streams.has(each) || (each.taskId !== "" && !there.has(each));
+    const newer = this.turns.findIndex((each) => (since(each) || age(each) >= 0) && age(each) < age(turn));
     this.turns.splice(newer < 0 ? this.turns.length : newer, 0, turn);
   }
 
-  /** Another client may have deleted the conversation. What is under way here is told by its stream. */
-  private forgetDeleted(tasks: readonly { id: string }[]): void {
+  /** The turns that the agent has, as far as is known here. */
+  private get taken(): ReadonlySet<Turn> {
+    return new Set(this.turns.filter(({ taskId }) => taskId));
+  }
+
+  /**
+   * Another client may have deleted the conversation. What is under way here is told by its stream.
+   * With the turns that were `there` when the agent was asked: one that it has taken since is not in its list.
+   */
+  private forgetDeleted(tasks: readonly { id: string }[], there: ReadonlySet<Turn>): void {
     if (tasks.length >= PAGE) return;
-    const there = new Set(tasks.map((task) => task.id));
-    this.turns = this.turns.filter((turn) => !turn.taskId || there.has(turn.taskId) || this.streams.has(turn));
+    const left = new Set(tasks.map((task) => task.id));
+    this.turns = this.turns.filter((turn) => !there.has(turn) || left.has(turn.taskId) || this.streams.has(turn));
+  }
+
+  /** Whether a task may be what is being sent here: the agent has taken it, and its stream has not said so yet. */
+  private maySend({ history }: { history?: A2AMessage[] | undefined }): boolean {
+    const sending = this.turns.filter((turn) => !turn.taskId && this.streams.has(turn)).map((turn) => turn.history[0]?.messageId);
+    return history?.length ? history.some(({ messageId }) => sending.includes(messageId)) : sending.length > 0;
   }
 
   /** A message that continues a conversation does not make one. */
@@ -142,12 +168,14 @@ export class Conversation {
   /** The conversation was deleted: nothing of it is followed or kept any more. */
   leave(): void {
     forgetAllSent(this.id);
+    forgetAnswer(this.id);
     for (const turn of this.turns) forgetDraft(turn.taskId);
     this.abandon();
   }
 
   /** Follow and send nothing of it any more. What is kept of it stays kept. */
   abandon(): void {
+    this.left = true;
     for (const stream of this.streams.values()) stream.abort();
     this.turns = [];
   }
@@ -162,18 +190,47 @@ export class Conversation {
     }
   }
 
-  /** Send something; where a task waits for an answer, this is it. */
-  async send(parts: A2APart[]): Promise<void> {
-    const message: A2AMessage = { messageId: randomId(), contextId: this.id, role: "user", parts };
-    const last = this.turns.at(-1);
-    if (last?.waits && last.asked) {
-      const answer = naming({ ...message, taskId: last.taskId }, last.question?.id ?? "");
-      this.cancels.delete(last); // who answers does not want it stopped any more
-      last.goesOn();
-      last.answered(answer, last.asked);
-      await this.run(last, { message: answer, again: false });
+  /** Answer a question as it was read. Where it is no longer open, nothing is sent, and the words come back. */
+  async answer(parts: A2APart[], turn: Turn, question: Question): Promise<void> {
+    if (this.left || turn.answering) return;
+    if (turn.question?.id !== question.id) {
+      turn.missed();
+      this.giveBack(turn, wordsOf(parts));
+      this.draw();
       return;
     }
+    const answer = naming({ messageId: randomId(), contextId: this.id, role: "user", parts, taskId: turn.taskId }, question.id);
+    this.cancels.get(turn)?.abort(); // who answers does not want it stopped any more
+    turn.goesOn();
+    turn.answered(answer);
+    keepAnswer(this.id, answer);
+    await this.run(turn, { message: answer, again: false });
+  }
+
+  /** After a reload: an answer that the agent has not taken is in the input again, for the question that is still open. */
+  private returnAnswer(): void {
+    const sent = sentAnswer(this.id);
+    if (!sent || this.turns.some((turn) => turn.answering)) return;
+    forgetAnswer(this.id);
+    if (!this.turns.some(({ history }) => history.some(({ messageId }) => messageId === sent.messageId))) this.putBack(sent.words);
+  }
+
+  private giveBack(turn: Turn, words: string): void {
+    turn.wordsBack = words !== "";
+    forgetAnswer(this.id);
+    this.putBack(words);
+  }
+
+  private putBack(words: string): void {
+    if (!words) return;
+    if (this.takeBack) this.takeBack(words);
+    else keepUnsent(this.place, together(words, unsent(this.place)));
+  }
+
+  /** Say something new. */
+  async send(parts: A2APart[]): Promise<void> {
+    if (this.left) return;
+    const message: A2AMessage = { messageId: randomId(), contextId: this.id, role: "user", parts };
     const continues = this.turns.some(({ taskId }) => taskId);
     const turn = new Turn(message, continues);
     keepSent(this.id, message, continues);
@@ -184,8 +241,7 @@ export class Conversation {
   }
 
   /** Stop what is under way. A turn whose task is not known yet is stopped as soon as it is. */
-  async stop(): Promise<void> {
-    const turn = this.turns.at(-1);
+  async stop(turn = this.turns.at(-1)): Promise<void> {
     if (!turn || (!turn.open && !turn.waits)) return;
     if (!turn.taskId) {
       this.stopWanted.add(turn);
@@ -200,26 +256,28 @@ export class Conversation {
   /** Bring the stop to the agent. One that a lost line or a busy agent did not let through is brought again while the turn goes on. */
   private async cancel(turn: Turn): Promise<void> {
     if (this.cancels.has(turn)) return;
-    this.cancels.add(turn);
-    for (let tries = 0; this.cancels.has(turn) && this.turns.includes(turn) && (turn.open || turn.waits); tries++) {
+    const wanted = new AbortController();
+    this.cancels.set(turn, wanted);
+    for (let tries = 0; !wanted.signal.aborted && this.turns.includes(turn) && (turn.open || turn.waits); tries++) {
       try {
-        const task = await this.client.cancelTask(turn.taskId, undefined, AbortSignal.timeout(LONGEST_CANCEL));
+        const task = await this.client.cancelTask(turn.taskId, undefined, AbortSignal.any([wanted.signal, AbortSignal.timeout(LONGEST_CANCEL)]));
         if (!this.streams.has(turn)) turn.apply({ type: "task", task });
+        this.onTaken();
         break;
       } catch (error) {
+        if (wanted.signal.aborted) break;
         if (refusal(error) === "refused" || refusal(error) === "unauthenticated") {
           // It has ended meanwhile, or goes on: the stream tells what became of it.
           turn.goesOn();
           if (!this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
           break;
         }
-        if (!this.cancels.has(turn)) break;
         turn.stopping();
         this.draw();
         await new Promise((done) => setTimeout(done, Math.min(LONGEST_PAUSE, 250 * 2 ** tries)));
       }
     }
-    this.cancels.delete(turn);
+    if (this.cancels.get(turn) === wanted) this.cancels.delete(turn);
     this.draw();
   }
 
@@ -251,11 +309,11 @@ export class Conversation {
           taken = true;
           this.credentials.saw(turn.taskId);
           forgetDraft(turn.taskId);
-          if ("message" in beginning) forgetSent(this.id, beginning.message.messageId);
+          if ("message" in beginning) this.forgetTaken(beginning.message);
           forgetRefused(this.id);
           this.onTaken();
         }
-        if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
+        if (turn.taskId && this.stopWanted.delete(turn)) void this.cancel(turn);
         this.drawSoon();
       }
     } catch (error) {
@@ -267,13 +325,19 @@ export class Conversation {
     if (turn.refusal) void this.load();
   }
 
+  private forgetTaken(message: A2AMessage): void {
+    if (message.taskId) forgetAnswer(this.id);
+    else forgetSent(this.id, message.messageId);
+  }
+
   /** Throws where a message is not to be sent again: somebody else may be at the page meanwhile, or the conversation deleted. */
   private async mayRepeat(turn: Turn, signal: AbortSignal): Promise<void> {
     if (!this.credentials.known) await this.credentials.identify();
     if (!turn.continues || signal.aborted) return;
+    const there = this.taken;
     const { tasks } = await listTasks(this.credentials, { contextId: this.id, pageSize: 1 }, signal);
     if (tasks.length) return;
-    this.forgetDeleted(tasks);
+    this.forgetDeleted(tasks, there);
     this.shown = { ...this.shown, stage: this.stage };
     throw new A2AError({ code: 404, status: "NOT_FOUND", message: DELETED });
   }
@@ -284,9 +348,7 @@ export class Conversation {
     const unknown = refusal(error) === "unauthenticated";
     if (unknown) this.shown = { ...this.shown, stage: "unauthenticated" };
     if (turn.askAgain(why)) {
-      const words = (message?.parts ?? []).map((part) => part.text ?? "").join("\n\n").trim();
-      turn.wordsBack = words !== "";
-      this.takeBack(words);
+      this.giveBack(turn, wordsOf(message?.parts ?? []));
       return;
     }
     if (unknown && turn.taskId) return;

@@ -3,6 +3,7 @@ import { refusal } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { settled } from "../wire/follow";
 import type { Kept, StoredConversations } from "../wire/conversations";
+import { Newest } from "../wire/newest";
 import { newestTasks } from "../wire/tasks";
 import { answerText } from "../turn/parts";
 import { name } from "../turn/visible";
@@ -37,6 +38,9 @@ export class Library {
   private titles = new Map<string, string>();
   private next = "";
   private nextTitles = "";
+  private readonly readings = new Newest();
+  /** How many titles were given from here. */
+  private renamed = 0;
   private stored: StoredConversations | undefined;
   private shown: LibraryShown;
   private readonly listeners = new Set<() => void>();
@@ -86,9 +90,11 @@ export class Library {
   /** Throws what the agent answers where it keeps the titles and does not take this one. */
   async rename(id: string, title: string): Promise<void> {
     const line = oneLine(title);
+    const { titles } = this;
     if (this.stored) {
       await this.stored.rename(id, line);
-      this.titles.set(id, line);
+      this.renamed++;
+      titles.set(id, line);
     }
     this.names.set(id, this.stored ? "" : line);
     this.show(this.shown.stage);
@@ -98,6 +104,7 @@ export class Library {
   async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
     const stored = this.shown.entries.some((entry) => entry.id === id && entry.unsent) ? undefined : this.stored;
     const kept = (await stored?.delete(id, hereOnly)) ?? [];
+    this.readings.outdate();
     for (const [taskId, task] of this.tasks) if (task.contextId === id) this.tasks.delete(taskId);
     this.names.set(id, "");
     this.titles.delete(id);
@@ -118,16 +125,17 @@ export class Library {
 
   private async read(pageToken: string): Promise<void> {
     const { tasks } = this;
+    const counts = pageToken ? () => true : this.readings.ask();
     try {
       const page = await newestTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
-      if (tasks !== this.tasks) return;
+      if (tasks !== this.tasks || !counts()) return;
       this.credentials.saw(page.tasks[0]?.id ?? "");
       if (!pageToken) this.forgetDeleted(page.tasks, page.next === "");
       for (const task of page.tasks) this.tasks.set(task.id, task);
       if (pageToken || this.shown.stage !== "ready") this.next = page.next;
       this.show("ready");
     } catch (error) {
-      if (tasks === this.tasks) this.show(refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable");
+      if (tasks === this.tasks && counts()) this.show(refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable");
     }
   }
 
@@ -139,10 +147,11 @@ export class Library {
   }
 
   private async readTitles(pageToken: string): Promise<void> {
-    const { titles } = this;
+    const { titles, renamed } = this;
     try {
       const page = await this.stored?.titles(pageToken);
       if (!page || titles !== this.titles) return;
+      if (renamed !== this.renamed) return await this.readTitles(pageToken); // it may not have the new title yet
       for (const [id, title] of page.titles) this.titles.set(id, title);
       this.nextTitles = page.next;
     } catch {

@@ -1,6 +1,7 @@
 import type { A2AAgentCard, A2AClient, A2APart } from "@assistant-ui/react-a2a";
 import { connect, refusal, sentence } from "../wire/agent";
 import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
+import type { Question } from "../turn/question";
 import type { Turn } from "../turn/turn";
 import type { Credentials } from "../wire/credentials";
 import { Memories } from "../wire/memories";
@@ -26,6 +27,7 @@ export class Session {
   private readonly tabs = new OtherTabs();
   private open: Conversation;
   private introduction = false;
+  private persons = 0;
   private readonly known = new Map<string, Conversation>();
   private readonly listeners = new Set<() => void>();
 
@@ -62,6 +64,9 @@ export class Session {
 
   readonly current = (): Conversation => this.open;
 
+  /** Another number with each person who comes to the page. */
+  readonly person = (): number => this.persons;
+
   /** Open a conversation; an empty id begins a new one. */
   switch(id: string, remember = true): void {
     this.open = id ? this.conversation(id, true) : this.fresh();
@@ -85,19 +90,29 @@ export class Session {
       before.drop(turn);
       this.beginAnew();
     }
-    this.send(parts);
+    this.send(this.open, parts);
   }
 
-  /** Say something in the open conversation. Once it has begun the address names it, and what is typed is kept for it. */
-  send(parts: A2APart[]): void {
-    const before = this.open.place;
-    void this.open.send(parts);
-    if (before !== this.open.place) {
-      keepUnsent(this.open.place, unsent(before));
-      keepUnsent(before, "");
+  /**
+   * Say something in the conversation in which it was written, which need not be the open one any more: files are read first.
+   * Once it has begun the address names it, and what is typed is kept for it.
+   */
+  send(conversation: Conversation, parts: A2APart[]): void {
+    const before = conversation.place;
+    void conversation.send(parts);
+    if (conversation === this.open) {
+      if (before !== conversation.place) {
+        keepUnsent(conversation.place, unsent(before));
+        keepUnsent(before, "");
+      }
+      showInAddress(conversation.id);
     }
-    showInAddress(this.open.id);
     this.library.redraw();
+  }
+
+  /** Answer a question of a turn, as it was read. */
+  answer(conversation: Conversation, parts: A2APart[], turn: Turn, question: Question): void {
+    void conversation.answer(parts, turn, question);
   }
 
   /** The agent's card is read: it tells whether conversations can be renamed and deleted at the agent. */
@@ -154,6 +169,7 @@ export class Session {
   private another(): void {
     for (const each of this.known.values()) each.abandon();
     this.known.clear();
+    this.persons++;
     this.library.forget();
     this.switch(conversationInAddress(), false);
     void this.library.refresh();

@@ -11,6 +11,7 @@ const RESPONSE = "response";
 const NOTICE = "notice";
 const PLAN_NAME = "plan";
 const MOST_EVENTS = 20_000;
+const ANOTHER = "It was for another question, which is no longer open.";
 
 /** One task as its events tell it: from the request to the answer. */
 export class Turn {
@@ -47,7 +48,7 @@ export class Turn {
   private readonly texts = new Map<string, string[]>();
   private said: A2AMessage | undefined;
   /** What stood here before an answer was sent, until the agent took it. */
-  private before: { history: A2AMessage[]; state: A2ATaskState; question: Question | undefined; asked: A2AMessage } | undefined;
+  private before: { history: A2AMessage[]; state: A2ATaskState; question: Question | undefined; asked: A2AMessage | undefined } | undefined;
 
   constructor(
     request?: A2AMessage,
@@ -119,15 +120,27 @@ export class Turn {
   }
 
   /** What the user said to a question of this task. */
-  answered(message: A2AMessage, asked: A2AMessage): void {
-    const { history, state, question } = this;
+  answered(message: A2AMessage): void {
+    const { history, state, question, asked } = this;
     this.before = { history, state, question, asked };
     this.refusal = "";
     this.late = false;
-    this.history = [...this.history, asked, message];
+    this.history = [...this.history, ...(asked ? [asked] : []), message];
     this.question = undefined;
     this.state = "working";
     this.doing = "";
+    this.version++;
+  }
+
+  /** Whether an answer was sent that the agent has not taken yet. */
+  get answering(): boolean {
+    return this.before !== undefined;
+  }
+
+  /** An answer was not sent, since its question was no longer open. */
+  missed(): void {
+    if (this.waits) this.refusal = ANOTHER;
+    else this.late = true;
     this.version++;
   }
 

@@ -13,16 +13,15 @@ interface Knocking {
   onKey: (key: string) => Promise<string>;
 }
 
+/** Milliseconds until the agent is asked again where people log in. */
+const LOOK_AGAIN = 2_000;
 const KEPT = "What you wrote is kept.";
 
 /** The agent wants to know who asks. A key or a token stays in this page's memory, and is gone with a reload. */
 export function KeyEntry({ problem, ended, elsewhere, onKey }: Knocking): ReactElement | null {
-  const [provider, setProvider] = useState<Provider | "none">();
+  const provider = useProvider();
   const [failed, setFailed] = useState(problem);
   const [over] = useState(ended);
-  useEffect(() => {
-    void readProvider().then((found) => setProvider(found ?? "none"));
-  }, []);
   if (!provider) return null;
   const why = provider === "none" ? `The agent no longer accepts your key: it has expired or was revoked. Enter another one. ${KEPT}` : `Your login has ended. Log in again. ${KEPT}`;
   const told = failed || (over ? why : "");
@@ -51,6 +50,27 @@ export function KeyEntry({ problem, ended, elsewhere, onKey }: Knocking): ReactE
       )}
     </div>
   );
+}
+
+/** Where people log in; undefined until it is known. Where the agent does not say it, a key is asked for until it does. */
+function useProvider(): Provider | "none" | undefined {
+  const [provider, setProvider] = useState<Provider | "none">();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let gone = false;
+    const look = async (): Promise<void> => {
+      const found = await readProvider();
+      if (gone) return;
+      setProvider(found ?? "none");
+      if (!found) timer = setTimeout(() => void look(), LOOK_AGAIN);
+    };
+    void look();
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, []);
+  return provider;
 }
 
 /** What is asked for, and of whom. A login in front of the agent is done in another tab: this one keeps what was written, and goes on after it. */

@@ -24,11 +24,14 @@ export function Markdown({ text }: { text: string }): ReactElement {
 
 const Section = memo(function Section({ text }: { text: string }): ReactElement {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize, directions, seen]} components={COMPONENTS}>
+    <ReactMarkdown remarkPlugins={[remarkGfm]} remarkRehypeOptions={FOOTNOTES} rehypePlugins={[rehypeSanitize, directions, seen]} components={COMPONENTS}>
       {visible(text)}
     </ReactMarkdown>
   );
 });
+
+/** There are no links inside the page: its address names the conversation. */
+const FOOTNOTES = { footnoteBackContent: () => [] };
 
 interface Block {
   type: string;
@@ -44,14 +47,18 @@ function directions() {
 
 interface Node {
   value?: string;
-  properties?: { alt?: string };
+  properties?: { alt?: string; id?: string };
   children?: Node[];
 }
 
-/** Markdown can also write a character by its number, as in `&#x202e;`: it is written out like one that stands there itself. */
+/**
+ * Markdown can also write a character by its number, as in `&#x202e;`: it is written out like one that stands there itself.
+ * No element has an id: footnotes of two answers would have the same ones.
+ */
 function seen() {
   return function see(node: Node): void {
     if (node.value !== undefined) node.value = visible(node.value);
+    if (node.properties?.id) delete node.properties.id;
     if (node.properties?.alt) node.properties.alt = visible(node.properties.alt);
     for (const child of node.children ?? []) see(child);
   };
@@ -78,8 +85,12 @@ function tooLarge(text: string): boolean {
   return text.length > LONGEST_TEXT || (text.length > LONGEST_LINE && text.split("\n").some((line) => line.length > LONGEST_LINE));
 }
 
+/** A footnote, or the address of a link, that is named elsewhere in the text. */
+const DEFINITION = /^ {0,3}\[[^\]]+\]:/m;
+
 /** The parts between headings: while an answer grows, those above its end are not drawn again. */
 export function sections(text: string): string[] {
+  if (DEFINITION.test(text)) return [text];
   const found: string[] = [];
   let fence = "";
   let lines: string[] = [];
@@ -145,7 +156,7 @@ function Link({ href, children }: { href: string; children: ReactNode }): ReactE
       </a>
     );
   }
-  if (!href || /^[a-z][\w+.-]*:/i.test(href)) return <span>{children}</span>;
+  if (!href || href.startsWith("#") || /^[a-z][\w+.-]*:/i.test(href)) return <span>{children}</span>;
   return (
     <span className="document" title={href}>
       <Icon name="source" />

@@ -138,7 +138,7 @@ function Actions({ item, text }: { item: Item; text: string }): ReactElement {
   return (
     <div className="actions">
       {text && <CopyButton text={text} what="answer" />}
-      {!item.turn.waits && (
+      {!desk.asks && (
         <button type="button" className="quiet" aria-label="Ask again" title="Ask again" onClick={() => desk.again(item.turn)}>
           <Icon name="retry" />
         </button>

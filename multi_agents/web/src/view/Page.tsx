@@ -1,12 +1,14 @@
 import { AssistantRuntimeProvider, useExternalStoreRuntime, type AssistantRuntime } from "@assistant-ui/react";
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import type { A2APart } from "@assistant-ui/react-a2a";
+import { together } from "../conversation/answers";
 import type { Conversation, Shown } from "../conversation/conversation";
 import { exportConversation } from "../conversation/export";
 import { attachmentsFor, modesOf, partsOf } from "../conversation/files";
 import { asMessage, type Item } from "../conversation/items";
 import type { Session } from "../conversation/session";
 import { keepUnsent, unsent } from "../conversation/unsent";
+import type { Question } from "../turn/question";
 import type { Turn } from "../turn/turn";
 import { remembers } from "../wire/memories";
 import { name } from "../turn/visible";
@@ -23,7 +25,13 @@ import { Work } from "./Work";
 
 const WIDE = "(min-width: 1180px)";
 
+/** The page of whoever is at it. What is open on it, as a dialog with what is remembered of them, is not shown to the next one. */
 export function Page({ session }: { session: Session }): ReactElement {
+  const person = useSyncExternalStore(session.subscribe, session.person);
+  return <Desktop key={person} session={session} />;
+}
+
+function Desktop({ session }: { session: Session }): ReactElement {
   const conversation = useSyncExternalStore(session.subscribe, session.current);
   const shown = useStored(conversation);
   useStored(session.library);
@@ -41,13 +49,17 @@ export function Page({ session }: { session: Session }): ReactElement {
   }, [title, agent]);
   const send = (parts: A2APart[]): void => {
     setChosen(undefined);
-    session.send(parts);
+    session.send(conversation, parts);
+  };
+  const answer = (parts: A2APart[], which: Turn, question: Question): void => {
+    setChosen(undefined);
+    session.answer(conversation, parts, which, question);
   };
   const again = (which: Turn): void => {
     setChosen(undefined);
     session.again(which);
   };
-  const desk: Desk = { wide, agent, shown: turn, show: setChosen, again };
+  const desk: Desk = { wide, agent, shown: turn, asks: shown.turn?.waits ?? false, show: setChosen, again };
   const open = (id: string): void => {
     setMenu(false);
     setChosen(undefined);
@@ -84,7 +96,7 @@ export function Page({ session }: { session: Session }): ReactElement {
             </main>
           ) : (
             <Runtime key={conversation.id} conversation={conversation} shown={shown} modes={modes} send={send}>
-              <Thread conversation={conversation} shown={shown} health={health} modes={modes} send={send} onNew={() => session.beginAnew()} />
+              <Thread conversation={conversation} shown={shown} health={health} modes={modes} send={send} onAnswer={answer} onNew={() => session.beginAnew()} />
             </Runtime>
           )}
         </div>
@@ -123,8 +135,9 @@ function useUnsent(conversation: Conversation, { thread }: AssistantRuntime): vo
   const { composer } = thread;
   useState(() => composer.setText(unsent(conversation.place)));
   useEffect(() => {
-    conversation.takeBack = (words) => {
-      if (words && !composer.getState().text) composer.setText(words);
+    conversation.takeBack = (words) => composer.setText(together(words, composer.getState().text));
+    return () => {
+      conversation.takeBack = undefined;
     };
   }, [conversation, composer]);
   useEffect(() => composer.subscribe(() => keepUnsent(conversation.place, composer.getState().text)), [conversation, composer]);

@@ -26,8 +26,10 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
   const form = question.form;
   const aui = useAui();
   const begun = useAuiState((state) => state.composer.text);
-  const [words, show] = useState(begun);
-  const [writing, setWriting] = useState(begun !== "");
+  const [own, show] = useState<string>(); // what was written here; until then it is what stands in the input, where words may come back
+  const words = own ?? begun;
+  const [wrote, setWrote] = useState(begun !== "");
+  const writing = wrote || (own === undefined && begun !== "");
   const isLate = useLateEnter(begun !== "");
   const toEnd = useThreadViewport((viewport) => viewport.scrollToBottom);
   useEffect(() => toEnd({ behavior: "instant" }), [toEnd]);
@@ -71,7 +73,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
           onAnswer={onAnswer}
           onWrite={(key) => {
             setWords(key);
-            setWriting(true);
+            setWrote(true);
           }}
         />
       )}

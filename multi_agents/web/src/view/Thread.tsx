@@ -2,6 +2,8 @@ import { ThreadPrimitive } from "@assistant-ui/react";
 import { useEffect, useState, type ReactElement } from "react";
 import type { A2APart } from "@assistant-ui/react-a2a";
 import type { Conversation, Shown } from "../conversation/conversation";
+import type { Question } from "../turn/question";
+import type { Turn } from "../turn/turn";
 import { name } from "../turn/visible";
 import { agentUrl } from "../wire/agent";
 import { Composer } from "./Composer";
@@ -19,12 +21,14 @@ interface Talk {
   /** The media types that the agent takes. */
   modes: readonly string[];
   send: (parts: A2APart[]) => void;
+  onAnswer: (parts: A2APart[], turn: Turn, question: Question) => void;
   onNew: () => void;
 }
 
 /** The conversation, and below it where the user answers. One that was opened is shown at its end, a first answer from its beginning. */
-export function Thread({ conversation, shown, health, modes, send, onNew }: Talk): ReactElement {
-  const question = shown.turn?.question;
+export function Thread({ conversation, shown, health, modes, send, onAnswer, onNew }: Talk): ReactElement {
+  const { turn } = shown;
+  const question = turn?.question;
   const [begunHere] = useState(shown.stage === "new");
   const empty = shown.stage === "new" || (shown.stage === "ready" && !shown.items.length);
   return (
@@ -39,15 +43,15 @@ export function Thread({ conversation, shown, health, modes, send, onNew }: Talk
             <div data-conversation>
               <ThreadPrimitive.Messages components={{ UserMessage: Asked, AssistantMessage: Said }} />
             </div>
-            {!shown.running && !question && <Next requests={shown.turn?.next ?? []} onAsk={(request) => send([{ text: request }])} />}
+            {!shown.running && !question && <Next requests={turn?.next ?? []} onAsk={(request) => send([{ text: request }])} />}
           </div>
           <ThreadPrimitive.ViewportFooter className="foot">
           {!empty && <ThreadPrimitive.ScrollToBottom className="round to-end" aria-label="Jump to the latest message" title="Jump to the latest message">
             <Icon name="down" />
           </ThreadPrimitive.ScrollToBottom>}
           <Line shown={shown} />
-          {question && shown.turn ? (
-            <QuestionForm key={shown.turn.asked?.messageId ?? shown.turn.taskId} question={question} refusal={shown.turn.refusal} taskId={shown.turn.taskId} onAnswer={send} onCancel={() => void conversation.stop()} />
+          {question && turn ? (
+            <QuestionForm key={question.id || turn.taskId} question={question} refusal={turn.refusal} taskId={turn.taskId} onAnswer={(parts) => onAnswer(parts, turn, question)} onCancel={() => void conversation.stop(turn)} />
           ) : shown.stage === "missing" ? null : (
             <Composer modes={modes} running={shown.running} placeholder={empty ? "Ask a question" : "Ask on"} onStop={() => void conversation.stop()} />
           )}

@@ -8,11 +8,13 @@ export interface Desk {
   agent: string;
   /** The turn whose work stands beside. */
   shown: Turn | undefined;
+  /** Whether the conversation waits for an answer, so that nothing new is asked in it. */
+  asks: boolean;
   show: (turn: Turn) => void;
   again: (turn: Turn) => void;
 }
 
-export const DeskContext = createContext<Desk>({ wide: false, agent: "", shown: undefined, show: () => undefined, again: () => undefined });
+export const DeskContext = createContext<Desk>({ wide: false, agent: "", shown: undefined, asks: false, show: () => undefined, again: () => undefined });
 
 export function useDesk(): Desk {
   return useContext(DeskContext);

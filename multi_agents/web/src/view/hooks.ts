@@ -3,6 +3,7 @@ import type { A2AAgentCard } from "@assistant-ui/react-a2a";
 import type { Session } from "../conversation/session";
 import { agentUrl } from "../wire/agent";
 import { list, object, text } from "../wire/json";
+import { Newest } from "../wire/newest";
 
 export function useStored<Value>(store: { subscribe: (listener: () => void) => () => void; snapshot: () => Value }): Value {
   return useSyncExternalStore(store.subscribe, store.snapshot);
@@ -36,9 +37,11 @@ export function useHealth(session: Session): AgentHealth {
   const [health, setHealth] = useState(UNKNOWN);
   useEffect(() => {
     let gone = false;
+    const looks = new Newest();
     const look = async (): Promise<void> => {
+      const counts = looks.ask();
       const found = await readHealth(session);
-      if (!gone) setHealth((before) => ({ ...found, card: found.card ?? before.card }));
+      if (!gone && counts()) setHealth((before) => ({ ...found, card: found.card ?? before.card }));
     };
     void look();
     const timer = setInterval(() => {

@@ -1,5 +1,6 @@
 import { agentUrl, NO_REDIRECT, refusal, refusedWith } from "./agent";
 import { object } from "./json";
+import { Newest } from "./newest";
 import { forgetUnclaimed, keepFor } from "./tab";
 
 /** Who this page says it is. Kept in memory alone: a reload forgets it, and nothing else on this machine can read it. */
@@ -7,9 +8,8 @@ export class Credentials {
   private authorization = "";
   /** Whom the agent takes the page for: a digest, empty where it does not know its callers, undefined before it was asked. */
   private person: string | undefined;
-  /** How often the agent was asked, and which of these questions was the last one with an answer. */
-  private asked = 0;
-  private answered = 0;
+  private readonly questions = new Newest();
+  private readonly entries = new Newest();
   /** The first task that the agent showed before it said whose the page is: who may not read it is not the one it was shown to. */
   private seen = "";
   /** Told when a token took the place of one that ends. */
@@ -32,6 +32,11 @@ export class Credentials {
     if (!this.identified) this.seen ||= taskId;
   }
 
+  /** Whether this token is the one in use: another one may have been entered in its place. */
+  uses(token: string): boolean {
+    return this.authorization === bearer(token);
+  }
+
   /** The headers of each request. */
   headers(): Record<string, string> {
     return headersOf(this.authorization);
@@ -39,14 +44,16 @@ export class Credentials {
 
   /** Use a key or an access token of the same person from now on; an empty one is none. */
   useToken(token: string): void {
-    this.authorization = token ? `Bearer ${token}` : "";
+    this.authorization = token && bearer(token);
   }
 
   /** Use a key or an access token, whoever it belongs to. Throws what the agent answers where it does not take it. */
   async take(token: string): Promise<void> {
-    const authorization = `Bearer ${token}`;
+    const authorization = bearer(token);
+    const counts = this.entries.ask();
     const person = await askWho(authorization);
     const another = await this.isAnother(authorization);
+    if (!counts()) return; // another one was entered and taken since
     this.authorization = authorization;
     this.become(person, another);
   }
@@ -57,25 +64,25 @@ export class Credentials {
    */
   async identify(): Promise<void> {
     const { authorization } = this;
-    const question = ++this.asked;
+    const counts = this.questions.ask();
     const person = await askWho(authorization);
     const another = await this.isAnother(authorization);
-    if (authorization !== this.authorization || question < this.answered) return; // an older answer may come after a newer one
-    this.answered = question;
+    if (authorization !== this.authorization || !counts()) return;
     this.become(person, another);
   }
 
-  /** Ask until the agent says it. Ends without where it wants a login first, and tells of each question why it was not answered. */
-  async identifyAtLast(tell: (error: unknown) => void = () => undefined): Promise<void> {
+  /** Ask until the agent says it, and tell of each question why it was not answered. Gives whether the agent wants a login first. */
+  async identifyAtLast(tell: (error: unknown) => void = () => undefined): Promise<boolean> {
     for (let tries = 0; !this.identified; tries++) {
       try {
         await this.identify();
       } catch (error) {
-        if (refusal(error) === "unauthenticated") return;
+        if (refusal(error) === "unauthenticated") return true;
         tell(error);
         await new Promise((done) => setTimeout(done, Math.min(LONGEST, 250 * 2 ** tries)));
       }
     }
+    return false;
   }
 
   /** Whether the page was used by somebody else before the agent said for the first time whose it is. */
@@ -118,6 +125,10 @@ function ask(path: string, authorization: string): Promise<Response> {
     signal: AbortSignal.timeout(LONGEST),
     headers: { Accept: "application/json", "A2A-Version": "1.0", ...headersOf(authorization) },
   });
+}
+
+function bearer(token: string): string {
+  return `Bearer ${token}`;
 }
 
 function headersOf(authorization: string): Record<string, string> {

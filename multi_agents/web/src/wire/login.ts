@@ -23,6 +23,14 @@ interface Begun {
   written: [name: string, value: string][];
 }
 
+interface Tokens {
+  access: string;
+  /** With which the next ones are got; empty where there are none. */
+  refresh: string;
+  /** When it is time for that, in milliseconds since 1970. */
+  due: number;
+}
+
 const KEY = "login";
 const BEFORE_END = 30;
 /** Milliseconds after which the clock is looked at: timers stand still while a machine sleeps. */
@@ -33,12 +41,14 @@ const ASK_AGAIN = 10_000;
 /** A sentence for the reader. */
 class LoginFailed extends Error {}
 
-/** The provider; undefined where people enter a key or a token. */
-export async function readProvider(): Promise<Provider | undefined> {
+/** The provider, or "none" where people enter a key or a token; undefined where the agent did not say it. */
+export async function readProvider(): Promise<Provider | "none" | undefined> {
   try {
-    const told = object(await (await fetch(`${agentUrl()}/page/login.json`)).json());
+    const answer = await fetch(`${agentUrl()}/page/login.json`);
+    if (!answer.ok) return undefined;
+    const told = object(await answer.json());
     const provider = { issuer: text(told?.["issuer"]), clientId: text(told?.["client_id"]), scope: text(told?.["scope"]) };
-    return provider.issuer && provider.clientId ? provider : undefined;
+    return provider.issuer && provider.clientId ? provider : "none";
   } catch {
     return undefined;
   }
@@ -75,39 +85,43 @@ export async function finishLogin(credentials: Credentials): Promise<string> {
     if (!begun || answer.get("state") !== begun.state || (issuer && issuer !== begun.issuer)) throw new LoginFailed("This login was not begun in this tab. Log in again.");
     putBack(begun.written);
     if (answer.has("error")) throw new LoginFailed(answer.get("error") === "access_denied" ? "The provider says that the login was refused." : "The provider does not take this page, or what it asks for.");
-    await take(credentials, begun, { grant_type: "authorization_code", code: answer.get("code") ?? "", redirect_uri: here(), code_verifier: begun.verifier });
+    const tokens = await exchange(begun, { grant_type: "authorization_code", code: answer.get("code") ?? "", redirect_uri: here(), code_verifier: begun.verifier });
+    credentials.useToken(tokens.access);
+    void renew(credentials, begun, tokens);
     return "";
   } catch (error) {
     return sentenceOf(error);
   }
 }
 
-/** Get tokens, use them, and renew them before they end. They are in this page's memory alone. */
-async function take(credentials: Credentials, at: Begun, asked: Record<string, string>): Promise<void> {
+/** Get tokens. They are in this page's memory alone. */
+async function exchange(at: Begun, asked: Record<string, string>): Promise<Tokens> {
   const answer = await fetch(at.tokenEndpoint, { method: "POST", credentials: "omit", redirect: "error", body: new URLSearchParams({ client_id: at.clientId, ...asked }) });
   if (answer.status >= 500 || answer.status === 429) throw new Error(`The provider answered ${answer.status}.`);
   const told = object(await answer.json().catch(() => undefined));
   const access = text(told?.["access_token"]);
   if (!answer.ok || !access) throw new LoginFailed("The provider gave no token. Log in again.");
-  credentials.useToken(access);
-  const refresh = text(told?.["refresh_token"]) || asked["refresh_token"];
-  const lasts = number(told?.["expires_in"]);
-  if (!refresh || !lasts) return;
-  void renew(credentials, at, refresh, Date.now() + 1000 * Math.max(lasts / 2, lasts - BEFORE_END));
+  const refresh = text(told?.["refresh_token"]) || (asked["refresh_token"] ?? "");
+  const lasts = number(told?.["expires_in"]) ?? 0;
+  return { access, refresh: lasts ? refresh : "", due: Date.now() + 1000 * Math.max(lasts / 2, lasts - BEFORE_END) };
 }
 
-/** Renew a token once it is time. A provider that is away is asked again; where it says no the token ends, and the page asks who this is. */
-async function renew(credentials: Credentials, at: Begun, refresh: string, when: number): Promise<void> {
-  for (let due = when; ; ) {
+/**
+ * Renew a token once it is time, as long as it is the one in use: after it has ended somebody else may have entered a key.
+ * A provider that is away is asked again; where it says no the token ends, and the page asks who this is.
+ */
+async function renew(credentials: Credentials, at: Begun, first: Tokens): Promise<void> {
+  for (let { access, refresh, due } = first; refresh; ) {
     const left = due - Date.now();
-    if (left > 0) {
-      await new Promise((done) => setTimeout(done, Math.min(left, LOOK)));
-      continue;
-    }
+    if (left > 0) await new Promise((done) => setTimeout(done, Math.min(left, LOOK)));
+    if (!credentials.uses(access)) return;
+    if (left > 0) continue;
     try {
-      await take(credentials, at, { grant_type: "refresh_token", refresh_token: refresh });
+      const next = await exchange(at, { grant_type: "refresh_token", refresh_token: refresh });
+      if (!credentials.uses(access)) return;
+      ({ access, refresh, due } = next);
+      credentials.useToken(access);
       credentials.onRenewed();
-      return;
     } catch (error) {
       if (error instanceof LoginFailed) return;
       due = Date.now() + ASK_AGAIN;

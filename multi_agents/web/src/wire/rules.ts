@@ -36,6 +36,7 @@ const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 const TASK_NOT_FOUND = -32001;
 const VERSION_NOT_SUPPORTED = -32009;
+const UNREACHABLE = "the agent cannot be reached";
 const NOBODY = "00000000-0000-4000-8000-000000000000";
 
 export const RULES: readonly Rule[] = [
@@ -62,14 +63,14 @@ export async function* keptRules(seen: Seen): AsyncGenerator<Verdict> {
       yield { rule, outcome: reason ? "fail" : "pass", reason };
     } catch (error) {
       if (error instanceof Skipped) yield { rule, outcome: "skipped", reason: error.message };
-      else yield { rule, outcome: "fail", reason: "the agent did not answer with JSON" };
+      else if (error instanceof SyntaxError) yield { rule, outcome: "fail", reason: "the agent did not answer with JSON" };
+      else yield { rule, outcome: "skipped", reason: UNREACHABLE };
     }
   }
 }
 
 async function card(): Promise<string> {
-  const told = object(await (await fetch(`${agentUrl()}/.well-known/agent-card.json`)).json()) ?? {};
-  return missing(told, REQUIRED);
+  return missing(await told(await fetch(`${agentUrl()}/.well-known/agent-card.json`)), REQUIRED);
 }
 
 function missing(told: Json, names: readonly string[]): string {
@@ -105,6 +106,12 @@ async function rpc(seen: Seen, request: Json | string, version = "1.0"): Promise
     body: typeof request === "string" ? request : JSON.stringify({ jsonrpc: "2.0", id: 1, ...request }),
   });
   if (answer.status === 401 || answer.status === 403) throw new Skipped("the agent wants to know who asks");
+  return told(answer);
+}
+
+/** What the agent answered. A gateway that answers in its place says nothing of it. */
+async function told(answer: Response): Promise<Json> {
+  if (answer.status >= 502 && answer.status <= 504) throw new Skipped(UNREACHABLE);
   return object(await answer.json()) ?? {};
 }
 

@@ -4,6 +4,8 @@ const tab = new Stored(() => sessionStorage);
 /** What is kept before it is known who writes it; a reload forgets it. */
 const unclaimed = new Map<string, string>();
 let writer: string | undefined;
+/** Whether everything was forgotten for good: what is left of this page until the reload keeps nothing more. */
+let ended = false;
 
 /** From now on what is kept is this person's: nobody else who uses the tab sees or sends it. What this page kept before is theirs too. */
 export function keepFor(person: string): void {
@@ -19,6 +21,7 @@ export function forgetUnclaimed(): void {
 
 /** Keep a text for this tab alone: a reload leaves it, no other tab has it. An empty one is none. */
 export function keep(name: string, value: string): void {
+  if (ended) return;
   if (writer === undefined) unclaimed.set(name, value);
   else tab.keep(prefix(writer) + name, value);
 }
@@ -50,8 +53,9 @@ export function putBack(texts: readonly [name: string, value: string][]): void {
   for (const [name, value] of texts) keep(name, value);
 }
 
-/** Forget everything that this tab keeps, of everybody. */
+/** Forget everything that this tab keeps, of everybody, before a reload. */
 export function forgetAll(): void {
+  ended = true;
   unclaimed.clear();
   tab.clear();
 }
