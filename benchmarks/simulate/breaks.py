@@ -13,9 +13,9 @@ from utils.a2a_common.engine.resilient_jobs import ResilientJobManager
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.handler import admission, pending_input
 from utils.a2a_common.tasks import transitions, writer
-from utils.a2a_common.tasks.elsewhere import TasksElsewhere
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.live import LiveLog
+from utils.a2a_common.tasks.other_replicas import OtherReplicas
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.persistence import task_log_store
 from utils.persistence.task_log_store import Stored, Write
@@ -93,7 +93,7 @@ async def _nothing(*_args: Any, **_named: Any) -> None:
 
 def _deaf_replica() -> list[Edit]:
     """A replica is not told what the others write."""
-    return [(TasksElsewhere, "_note", lambda _self, _task_id: None)]
+    return [(OtherReplicas, "_note", lambda _self, _task_id: None)]
 
 
 def _lost_answer_forgotten() -> list[Edit]:

@@ -90,7 +90,7 @@ class ReplicasWorld(ServiceWorld):
 
     async def _stop(self, node: Node) -> None:
         await node.parts.engine.drain(self.lots.choice((0.0, 0.5, 5.0)))
-        node.log.elsewhere.cut(resubscribe_status)
+        node.log.other_replicas.cut(resubscribe_status)
         await node.parts.push.aclose(self.lots.choice((0.0, 5.0)))
         await node.hooks.close()
         await node.log.close()

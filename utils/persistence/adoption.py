@@ -34,7 +34,7 @@ from utils.persistence.owned_tables import (
     rows_in,
     tables_in,
 )
-from utils.persistence.postgres.at_rest import at_rest, keep_turns_out
+from utils.persistence.postgres.turn_hold import held_tasks, hold_all_turns
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
@@ -234,9 +234,9 @@ async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry
         async def rows(query: str) -> list[Any]:
             return await (await db.execute(query.encode())).fetchall()
 
-        await keep_turns_out(db)
+        await hold_all_turns(db)
         tasks = await rows(TASKS)
-        busy = {row[0] for row in await rows(BUSY)} | await at_rest(db, pool.schema, tasks)
+        busy = {row[0] for row in await rows(BUSY)} | await held_tasks(db, pool.schema, tasks)
         held = {row[0] for row in await rows(HELD)}
         plan = planned(heir, tasks, busy, await rows(REMOTE), held)
         for each in [] if dry else planned_moves(plan, heir):

@@ -30,7 +30,7 @@ from utils.persistence.owned_tables import (
     rows_in,
     tables_in,
 )
-from utils.persistence.postgres.at_rest import at_rest, keep_turns_out
+from utils.persistence.postgres.turn_hold import held_tasks, hold_all_turns
 from utils.persistence.task_log_schema import check_not_newer
 
 if TYPE_CHECKING:
@@ -228,9 +228,9 @@ async def erase_in_database(pool: PostgresPool, person: DataSubject, *, dry: boo
             return await (await db.execute(query.encode(), values)).fetchall()
 
         there = {row[0] for row in await rows(_THERE, (pool.schema,))}
-        await keep_turns_out(db)
+        await hold_all_turns(db)
         tasks = await rows(TASKS)
-        busy = {row[0] for row in await rows(BUSY)} | await at_rest(db, pool.schema, tasks)
+        busy = {row[0] for row in await rows(BUSY)} | await held_tasks(db, pool.schema, tasks)
         plan = planned(person, tasks, busy, await rows(REMOTE))
         for each in person.personal:
             if each.table.shared in there:

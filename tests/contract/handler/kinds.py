@@ -108,7 +108,7 @@ async def _sdk(parts: Parts) -> AsyncIterator[RequestHandler]:
 async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
     log, configs = memory_log(), PushConfigs()
     engine = LocalEngine(log, MemoryRuns(), TurnRunner(parts.executor, log), max_turns=16, max_waiting=16)
-    push = PushSender(log, configs, PushPolicy(allow_private=True), engine.works_on)
+    push = PushSender(log, configs, PushPolicy(allow_private=True), engine.has_turn)
     needs = HandlerParts(
         log=log,
         engine=engine,

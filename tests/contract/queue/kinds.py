@@ -98,8 +98,8 @@ class Replica:
 
     async def add(self, task_id: str, conversation: str, *, goes_on: bool = False) -> None:
         """Add a turn."""
-        async with self.queue.place(task_id, conversation) as place:
-            await place.take(goes_on)
+        async with self.queue.slot(task_id, conversation) as slot:
+            await slot.take(goes_on)
 
 
 @asynccontextmanager

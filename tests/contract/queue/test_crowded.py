@@ -35,10 +35,10 @@ async def test_a_request_that_waited_too_long_behind_others_is_told_to_come_agai
             await pool.close()
 
     async with queue() as first, queue() as second:
-        async with first.place("a", "x"):
+        async with first.slot("a", "x"):
             with pytest.raises(Overloaded) as refused:
-                async with second.place("b", "y"):
+                async with second.slot("b", "y"):
                     pytest.fail("two requests were accepted at once")
-        async with second.place("b", "y") as place:
-            assert not place.task_busy
+        async with second.slot("b", "y") as slot:
+            assert not slot.task_busy
     assert refused.value.retry_after >= 1

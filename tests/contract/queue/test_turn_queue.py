@@ -143,22 +143,22 @@ async def test_a_task_has_one_waiting_turn_and_what_is_restored_twice_is_queued_
 async def test_a_place_tells_how_busy_the_replicas_are_and_whether_the_task_is(pair: Pair):
     await pair[0].add("a", "x")
     await until(lambda: begun(pair))
-    async with pair[1].queue.place("b", "x") as place:
-        load = place.load
+    async with pair[1].queue.slot("b", "x") as slot:
+        load = slot.load
         assert ([each.running for each in load.loads], load.waiting, load.busy) == ([1], 0, True)
         assert load.places == 4
-        assert not place.task_busy
-    async with pair[1].queue.place("a", "y") as place:
-        assert place.task_busy
-        assert not place.load.busy
+        assert not slot.task_busy
+    async with pair[1].queue.slot("a", "y") as slot:
+        assert slot.task_busy
+        assert not slot.load.busy
     assert await pair[0].queue.all_tasks() == {"a"}
     await settled(pair)
 
 
 async def test_a_place_whose_block_fails_adds_nothing_and_lets_the_next_one_in(pair: Pair):
     async def fails() -> None:
-        async with pair[0].queue.place("a", "x") as place:
-            await place.take(False)
+        async with pair[0].queue.slot("a", "x") as slot:
+            await slot.take(False)
             raise KeyError
 
     with pytest.raises(KeyError):
@@ -170,9 +170,9 @@ async def test_a_place_whose_block_fails_adds_nothing_and_lets_the_next_one_in(p
 
 
 async def test_nobody_has_a_place_while_another_one_holds_it(pair: Pair):
-    async with pair[0].queue.place("a", "x") as place:
+    async with pair[0].queue.slot("a", "x") as slot:
         waiting = asyncio.create_task(pair[1].add("b", "x"))
-        await place.take(False)
+        await slot.take(False)
         assert await pair[0].queue.find("b") is None
         assert not waiting.done()
     await waiting
@@ -181,32 +181,32 @@ async def test_nobody_has_a_place_while_another_one_holds_it(pair: Pair):
 
 
 async def test_a_conversation_is_at_rest_only_without_a_turn_and_without_a_place_for_one(pair: Pair):
-    async with pair[0].queue.at_rest("x") as rests:
-        assert rests
-    async with pair[0].queue.place("a", "x") as place:
-        async with pair[1].queue.at_rest("x") as rests:
-            assert not rests
-        async with pair[1].queue.at_rest("y") as rests:
-            assert rests
-        await place.take(False)
-    async with pair[1].queue.at_rest("x") as rests:
-        assert not rests
+    async with pair[0].queue.hold_turns("x") as held:
+        assert held
+    async with pair[0].queue.slot("a", "x") as slot:
+        async with pair[1].queue.hold_turns("x") as held:
+            assert not held
+        async with pair[1].queue.hold_turns("y") as held:
+            assert held
+        await slot.take(False)
+    async with pair[1].queue.hold_turns("x") as held:
+        assert not held
     await settled(pair)
-    async with pair[1].queue.at_rest("x") as rests:
-        assert rests
+    async with pair[1].queue.hold_turns("x") as held:
+        assert held
 
 
 async def test_one_at_a_time_has_a_conversation_at_rest_also_within_a_replica(pair: Pair) -> None:
-    async with pair[0].queue.at_rest("x") as rests:
-        assert rests
+    async with pair[0].queue.hold_turns("x") as held:
+        assert held
         for each in pair:
-            async with each.queue.at_rest("x") as again:
+            async with each.queue.hold_turns("x") as again:
                 assert not again
-        async with pair[0].queue.at_rest("x") as again:
+        async with pair[0].queue.hold_turns("x") as again:
             assert not again
     for each in pair:
-        async with each.queue.at_rest("x") as rests:
-            assert rests
+        async with each.queue.hold_turns("x") as held:
+            assert held
 
 
 async def test_what_is_asked_of_a_long_line_is_answered_without_reading_its_turns(
@@ -226,8 +226,8 @@ async def test_what_is_asked_of_a_long_line_is_answered_without_reading_its_turn
 
     monkeypatch.setattr(connector, "execute_query_all_async", noted)
     assert await pair[0].queue.waiting() == 20
-    async with pair[0].queue.at_rest("x") as rests:
-        assert not rests
+    async with pair[0].queue.hold_turns("x") as held:
+        assert not held
     assert await pair[0].queue.find("b7") is not None
     assert await pair[0].queue.find("c") is None
     assert len(read) <= 3

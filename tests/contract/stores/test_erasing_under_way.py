@@ -14,9 +14,9 @@ from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.encryption.codec import PLAIN
 from utils.persistence.adoption import Heir, adopt_in_database
 from utils.persistence.erasure import DataSubject, erase_in_database
-from utils.persistence.postgres.at_rest import keep_turns_out
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
+from utils.persistence.postgres.turn_hold import hold_all_turns
 from utils.persistence.runs import conversation_key
 from utils.persistence.task_log_store import Record, RecordKind, Row, Write
 
@@ -75,8 +75,8 @@ async def test_a_conversation_that_a_process_is_deleting_is_left_to_it(
 ) -> None:
     async with postgres.opened() as pool, replica(lambda: PostgresQueueTables(pool)) as process:
         store = await task_of_ann(pool)
-        async with process.queue.at_rest(conversation_key("ann", "c1")) as rests:
-            assert rests
+        async with process.queue.hold_turns(conversation_key("ann", "c1")) as held:
+            assert held
             assert await command(pool) == ["c1"]
         assert await store.look("t1", "ann") is not None
         assert await command(pool) == []
@@ -86,7 +86,7 @@ async def test_a_conversation_that_a_process_is_deleting_is_left_to_it(
 async def test_a_deletion_that_begins_while_a_command_works_waits_for_it(postgres: PostgresServer) -> None:
     async with postgres.opened() as pool, replica(lambda: PostgresQueueTables(pool)) as process:
         async with pool.transaction() as command:
-            await keep_turns_out(command)
+            await hold_all_turns(command)
             deleting = asyncio.create_task(brought_to_rest(process.queue))
             await until_it_waits(pool, deleting)
         assert await deleting
@@ -94,8 +94,8 @@ async def test_a_deletion_that_begins_while_a_command_works_waits_for_it(postgre
 
 async def brought_to_rest(queue: ProcrastinateQueue) -> bool:
     """Whether the conversation could be kept at rest."""
-    async with queue.at_rest(conversation_key("ann", "c1")) as rests:
-        return rests
+    async with queue.hold_turns(conversation_key("ann", "c1")) as held:
+        return held
 
 
 async def until_it_waits(pool: PostgresPool, erasing: asyncio.Task[object]) -> None:

@@ -22,7 +22,7 @@ from a2a.utils.errors import TaskNotFoundError
 
 from tests.postgres import PostgresServer
 from utils.a2a_common.engine.unfinished_turns import resubscribe_status
-from utils.a2a_common.tasks import elsewhere
+from utils.a2a_common.tasks import other_replicas
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.postgres.pool import PostgresPool
@@ -54,7 +54,7 @@ async def logs(postgres: PostgresServer) -> AsyncIterator[Two]:
 
 def follows(log: TaskLog) -> bool:
     """Whether the process of a log follows the task, and knows all of it that was notified."""
-    return any(live.followed for live in log.elsewhere._followed.get("t", ()))
+    return any(live.followed for live in log.other_replicas._followed.get("t", ()))
 
 
 def task(state: TaskState = WORKING) -> Task:
@@ -143,7 +143,7 @@ async def test_a_turn_that_begins_and_ends_here_while_a_reader_asks_the_others_i
         answering.release()
         return False
 
-    here.elsewhere.works_on = another_turn_meanwhile
+    here.other_replicas.has_turn = another_turn_meanwhile
     async with asyncio.timeout(60):
         assert texts(await all_of(here, after=asked.sequence)) == "b"
 
@@ -178,10 +178,10 @@ async def test_what_was_not_notified_is_found_all_the_same(
 async def test_without_looks_the_notification_alone_wakes_a_reader(
     logs: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elsewhere, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(other_replicas, "POLL_SECONDS", 3600)
     here, there = logs
-    await there.elsewhere.stop()
-    there.elsewhere.start()
+    await there.other_replicas.stop()
+    there.other_replicas.start()
     writer = await begun(here)
     reading = asyncio.create_task(all_of(there))
     await writer.append(chunk("a", append=False))
@@ -203,11 +203,11 @@ async def test_a_task_that_waits_for_its_user_is_not_waited_for_unless_a_turn_is
 
     on_its_way = True
 
-    async def works_on(task_id: str, owner: str) -> bool:
+    async def has_turn(task_id: str, owner: str) -> bool:
         assert (task_id, owner) == ("t", "ann")
         return on_its_way
 
-    there.elsewhere.works_on = works_on
+    there.other_replicas.has_turn = has_turn
     reading = asyncio.create_task(all_of(there, after=seen.sequence))
     writer = await here.claim("t", "ann")
     await writer.append(status(WORKING))
@@ -252,7 +252,7 @@ async def test_who_reads_a_turn_that_another_process_takes_over_reads_on_what_th
 async def test_who_begins_to_follow_while_the_process_ends_is_told_to_subscribe_again(logs: Two) -> None:
     here, there = logs
     await begun(here)
-    there.elsewhere.cut(resubscribe_status)
+    there.other_replicas.cut(resubscribe_status)
     told: list[Event] = []
     async with asyncio.timeout(60):
         with pytest.raises(Suspended):
@@ -266,7 +266,7 @@ async def test_readers_are_told_to_subscribe_again_where_their_process_ends(logs
     told: list[Event] = []
     reading = asyncio.create_task(read_into(told, there))
     await until(lambda: bool(told) and follows(there))
-    there.elsewhere.cut(resubscribe_status)
+    there.other_replicas.cut(resubscribe_status)
     with pytest.raises(Suspended):
         await reading
     assert "resubscribe" in str(told[-1])

@@ -133,7 +133,7 @@ class _Lingers(ScriptedModel):
 async def test_where_a_turn_begins_while_its_conversation_is_deleted_the_client_may_try_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversations, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(conversations, "HOLD_SECONDS", 0.05)
     started, gate = asyncio.Event(), asyncio.Event()
     first = ScriptedReply("Never said.", started=started, gate=asyncio.Event())
     model = _Lingers(script=[first, ScriptedReply("Here I am.", gate=gate)])

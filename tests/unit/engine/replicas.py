@@ -93,7 +93,7 @@ async def replica_at(
         made = Replica(pool, executor, **options)
         await made.log.open()
         stack.push_async_callback(made.log.close)
-        made.log.elsewhere.works_on = made.engine.works_on
+        made.log.other_replicas.has_turn = made.engine.has_turn
         stack.push_async_callback(made.engine.drain, 0)
         await made.engine.start()
         yield made

@@ -135,13 +135,13 @@ async def test_a_task_that_another_replica_works_on_takes_no_second_message_and_
     pair.close_gates()
     await pair.first.submit(turn("a"))
     _, other = await pair.where("a")
-    assert await other.engine.works_on("a", OWNER)
+    assert await other.engine.has_turn("a", OWNER)
     await other.submit(turn("a"))
     with pytest.raises(TaskBusy):
         await other.submit(turn("a", message_id="m2"))
     pair.open_gates()
     assert await other.rest("a") == ["completed"]
-    assert not await other.engine.works_on("a", OWNER)
+    assert not await other.engine.has_turn("a", OWNER)
     assert pair.begun == ["a"]
 
 
@@ -262,8 +262,8 @@ async def test_what_was_accepted_and_is_in_no_queue_is_run(
 
 
 async def test_no_turn_of_a_conversation_at_rest_begins(pair: Pair) -> None:
-    async with pair.first.engine.at_rest("x") as rests:
-        assert rests
+    async with pair.first.engine.hold_turns("x") as held:
+        assert held
         submitted = asyncio.create_task(pair.second.submit(turn("a", conversation="x")))
         await pair.second.submit(turn("b"))
         assert await pair.second.rest("b") == ["completed"]
@@ -271,8 +271,8 @@ async def test_no_turn_of_a_conversation_at_rest_begins(pair: Pair) -> None:
     await submitted
     pair.close_gates()
     await pair.first.submit(turn("c", conversation="x"))
-    async with pair.second.engine.at_rest("x") as rests:
-        assert not rests
+    async with pair.second.engine.hold_turns("x") as held:
+        assert not held
     pair.open_gates()
     assert await pair.first.rest("a", "c") == ["completed"] * 2
 
@@ -283,7 +283,7 @@ async def test_conversations_at_rest_take_no_connection_from_turns_and_leave_no_
     """Many are deleted at once, and each deletion may wait for an agent for as long as a transaction may stand still."""
     async with AsyncExitStack() as stack:
         for number in range(DatabaseSettings.load({}).connections + 1):
-            assert await stack.enter_async_context(pair.first.engine.at_rest(f"x{number}"))
+            assert await stack.enter_async_context(pair.first.engine.hold_turns(f"x{number}"))
         await pair.first.submit(turn("a"))
         assert await pair.first.rest("a") == ["completed"]
         async with asyncio.timeout(60):

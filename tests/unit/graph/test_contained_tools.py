@@ -18,7 +18,7 @@ from utils.a2a_common.graph.tools.agent_tool import agent_tool
 from utils.a2a_common.graph.tools.contained_tool import contained
 from utils.a2a_common.graph.tools.plain_tool import PlainTool
 from utils.a2a_common.graph.tools.thread import MOST_LEFT, in_own_thread
-from utils.a2a_common.tasks.foreign_code import CodeExited, CodeRaised
+from utils.a2a_common.tasks.third_party_code import CodeExited, CodeRaised
 from utils.errors import ToolTimeout
 from utils.messages.results import Items, ToolProblem, dump_result, failure_in, result_in
 

@@ -71,7 +71,7 @@ class Desk:
                 if head is not None and [each.text for each in head.status.message.parts] == [words]:
                     break
                 await asyncio.sleep(0.01)
-            while await engine.works_on("a", OWNER):
+            while await engine.has_turn("a", OWNER):
                 await asyncio.sleep(0.01)
 
     async def booking(self) -> None:
@@ -84,7 +84,7 @@ class Desk:
         """How the task ends."""
         log, engine = self.judging
         async with asyncio.timeout(60):
-            while await engine.works_on("a", OWNER):
+            while await engine.has_turn("a", OWNER):
                 await asyncio.sleep(0.01)
         head = await log.head("a", OWNER)
         assert head is not None

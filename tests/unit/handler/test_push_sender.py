@@ -42,7 +42,7 @@ class Held(PushDelivery):
 def pushing(house: House) -> tuple[PushConfigs, Held, PushSender]:
     """The webhooks of a process, what takes their notifications, and what sends them."""
     configs, delivery = PushConfigs(), Held()
-    push = PushSender(house.log, configs, PushPolicy(), house.engine.works_on)
+    push = PushSender(house.log, configs, PushPolicy(), house.engine.has_turn)
     push._delivery = delivery
     return configs, delivery, push
 

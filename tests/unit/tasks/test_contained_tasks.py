@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from utils.a2a_common.tasks.contained_tasks import contain_tasks
-from utils.a2a_common.tasks.foreign_code import CodeExited, CodeRaised
+from utils.a2a_common.tasks.third_party_code import CodeExited, CodeRaised
 from utils.processes.event_loop import new_event_loop
 
 both_loops = pytest.mark.parametrize("loop", [new_event_loop, asyncio.new_event_loop], ids=["own", "asyncio"])

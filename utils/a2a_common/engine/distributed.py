@@ -104,7 +104,7 @@ class DistributedEngine(TurnEngine):
         await self._queue.open(self._work, fair=self._fair)
         self._sweeper.start()
 
-    async def works_on(self, task_id: str, owner: str) -> bool:
+    async def has_turn(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled, on any replica.
 
         Waits for a run that has asked its user and has not returned yet; if its process died before that, until the sweeper
@@ -137,19 +137,19 @@ class DistributedEngine(TurnEngine):
     async def _asks_same_question(self, asked: Task, owner: str) -> bool:
         """Whether a task waits for the answer to the same question and no replica is accepting one."""
         conversation = conversation_key(owner, asked.context_id)
-        async with self._accepting, self._queue.place(asked.id, conversation) as place:
-            return not place.task_busy and asks_same_question(asked, await self._tasks.head(asked.id, owner))
+        async with self._accepting, self._queue.slot(asked.id, conversation) as slot:
+            return not slot.task_busy and asks_same_question(asked, await self._tasks.head(asked.id, owner))
 
-    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
+    def hold_turns(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Keep turns of a conversation from beginning within the block, on any replica; `False` if one is under way."""
-        return self._queue.at_rest(conversation)
+        return self._queue.hold_turns(conversation)
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
         """Accept a turn, which one of the replicas will run; see the base class."""
         del call  # another replica may run the turn
         if self._draining:
             raise Draining(RESTART_SECONDS)
-        if await self.works_on(turn.task_id, turn.owner):
+        if await self.has_turn(turn.task_id, turn.owner):
             await self._check_same_message(turn)
             return
         accepting = self._spawn(self._unless_fenced(turn, self._accept(turn)))
@@ -185,20 +185,20 @@ class DistributedEngine(TurnEngine):
             await stack.enter_async_context(self._accepting)
             if self._draining:
                 raise Draining(RESTART_SECONDS)
-            place = await stack.enter_async_context(self._queue.place(turn.task_id, turn.conversation))
-            if place.task_busy:
+            slot = await stack.enter_async_context(self._queue.slot(turn.task_id, turn.conversation))
+            if slot.task_busy:
                 await self._check_same_message(turn)
                 return
             if self._caller_quota.bounded:  # no replica can add a turn meanwhile
                 has = await self._runs.under_way(turn.owner)
-                if not self._caller_quota.allow(has, turn.size, place.load.places):
-                    raise TooManyRequests(self._wait_estimate.retry_after(place.load.waiting))
-            if not place.load.has_room(self._max_waiting):
-                raise Overloaded(self._wait_estimate.retry_after(place.load.waiting))
+                if not self._caller_quota.allow(has, turn.size, slot.load.places):
+                    raise TooManyRequests(self._wait_estimate.retry_after(slot.load.waiting))
+            if not slot.load.has_room(self._max_waiting):
+                raise Overloaded(self._wait_estimate.retry_after(slot.load.waiting))
             try:
                 if await self._store_and_publish(job):
                     job.advance(Transition.STORE)
-                    await place.take(job.resumed)
+                    await slot.take(job.resumed)
             finally:
                 if job.writer is not None:
                     job.writer.hand_over()

@@ -67,7 +67,7 @@ class LocalEngine(TurnEngine):
         self._max_turns = max_turns
         self._hold = hold
 
-    async def works_on(self, task_id: str, owner: str) -> bool:
+    async def has_turn(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled."""
         del owner  # task ids are unique
         return self.under_way(task_id)
@@ -79,7 +79,7 @@ class LocalEngine(TurnEngine):
         )
 
     @contextlib.asynccontextmanager
-    async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
+    async def hold_turns(self, conversation: str) -> AsyncIterator[bool]:
         """Keep turns of a conversation from beginning within the block; `False` if one is under way."""
         if not self._queue.hold(conversation):
             yield False

@@ -22,12 +22,12 @@ from psycopg_pool import PoolTimeout
 from utils.a2a_common.engine.load import Load
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.resilient_jobs import AGAIN_SECONDS, Fit, ResilientJobManager, Sharing, task_of
-from utils.a2a_common.engine.turn_queue import QueuedTurn, QueuePlace, Requeued, Work
+from utils.a2a_common.engine.turn_queue import QueuedTurn, QueueSlot, Requeued, Work
 from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.cancellation import end_tasks
 from utils.errors import Draining, Overloaded
 from utils.persistence.postgres.errors import meaning
-from utils.persistence.postgres.names import lock_number, queue_name, rest_lock
+from utils.persistence.postgres.names import hold_lock, lock_number, queue_name
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.postgres.startup import TOO_FEW, unusable
 from utils.supervised import supervised
@@ -170,7 +170,7 @@ class ProcrastinateQueue:
         return None if self._stopping else AGAIN_SECONDS
 
     @asynccontextmanager
-    async def place(self, task_id: str, conversation: str) -> AsyncIterator[QueuePlace]:
+    async def slot(self, task_id: str, conversation: str) -> AsyncIterator[QueueSlot]:
         """The transaction that adds a turn. Only one runs at a time, so that two replicas cannot use the same last place.
 
         Raises:
@@ -178,7 +178,7 @@ class ProcrastinateQueue:
             Overloaded: Other requests were accepted meanwhile for as long as one waits for a lock.
         """
         async with self._tables.transaction() as transaction:
-            await transaction.lock(rest_lock(self._tables.schema, conversation), shared=True)
+            await transaction.lock(hold_lock(self._tables.schema, conversation), shared=True)
             try:
                 await transaction.lock(self._lock("line"))
             except psycopg.errors.LockNotAvailable as error:
@@ -193,15 +193,15 @@ class ProcrastinateQueue:
                         task_id, conversation, goes_on=goes_on, connection=transaction.connection
                     )
 
-            yield QueuePlace(load, found.task_busy, take)
+            yield QueueSlot(load, found.task_busy, take)
 
     @asynccontextmanager
-    async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
+    async def hold_turns(self, conversation: str) -> AsyncIterator[bool]:
         """Keep turns of a conversation from being added within the block; `False` if there is one already."""
-        async with self._tables.held_if_free(rest_lock(self._tables.schema, conversation)) as free:
+        async with self._tables.held_if_free(hold_lock(self._tables.schema, conversation)) as free:
             with _storage_errors():
-                rests = free and not await self._jobs.is_busy(conversation)
-            yield rests
+                held = free and not await self._jobs.is_busy(conversation)
+            yield held
 
     def _lock(self, *parts: str) -> int:
         return lock_number(self.name, *parts)

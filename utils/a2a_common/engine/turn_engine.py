@@ -121,7 +121,7 @@ class TurnEngine(ABC):
         """
 
     @abstractmethod
-    async def works_on(self, task_id: str, owner: str) -> bool:
+    async def has_turn(self, task_id: str, owner: str) -> bool:
         """Whether a turn of the owner's task runs, waits or is being canceled, here or in another process.
 
         Raises:
@@ -129,7 +129,7 @@ class TurnEngine(ABC):
         """
 
     @abstractmethod
-    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
+    def hold_turns(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Keep turns of a conversation from beginning within the block, in any process; `False` if one is under way.
 
         Raises:

@@ -38,7 +38,7 @@ class QueuedTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePlace:
+class QueueSlot:
     """The state of the queue while a turn is added; no other turn can be added meanwhile.
 
     Attributes:
@@ -78,10 +78,10 @@ class TurnQueue(Protocol):
     async def close(self) -> None:
         """End the worker, which requeues the turns that still run, and disconnect. Safe to call twice."""
 
-    def place(self, task_id: str, conversation: str) -> AbstractAsyncContextManager[QueuePlace]:
+    def slot(self, task_id: str, conversation: str) -> AbstractAsyncContextManager[QueueSlot]:
         """The transaction that adds a turn. Only one runs at a time, so that two replicas cannot use the same last place."""
 
-    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
+    def hold_turns(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Keep turns of a conversation from being added within the block; `False` if there is one already."""
 
     async def find(self, task_id: str) -> QueuedTurn | None:

@@ -13,7 +13,6 @@ from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 from utils.a2a_common.engine.event_queue import LogQueue
 from utils.a2a_common.engine.turn_executor import turn_executor
 from utils.a2a_common.tasks.begun_effects import BegunEffects
-from utils.a2a_common.tasks.foreign_code import foreign_code
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.statuses import (
@@ -25,6 +24,7 @@ from utils.a2a_common.tasks.statuses import (
     failure_of,
     submitted,
 )
+from utils.a2a_common.tasks.third_party_code import third_party_code
 from utils.a2a_common.tasks.turn import Turn, stored_call
 from utils.a2a_common.tasks.writer import CONTINUES_ELSEWHERE, TaskWriter
 from utils.errors import NoAnswer
@@ -171,7 +171,7 @@ class TurnRunner:
         """Run the executor; return its failure if it raised."""
         effects.enter()
         try:
-            with foreign_code():
+            with third_party_code():
                 await self._executor.execute(context, queue)
         except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
             return failure_of(error)

@@ -18,8 +18,8 @@ from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
 from utils.a2a_common.tasks.begun_effects import cut_off
-from utils.a2a_common.tasks.foreign_code import foreign_code
 from utils.a2a_common.tasks.statuses import TOO_LATE, failure, failure_of
+from utils.a2a_common.tasks.third_party_code import third_party_code
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent, Completed, Failed, InputRequired
 from utils.observability.observed import observed_turn
@@ -145,7 +145,7 @@ class BaseLangGraphAgentExecutor(TurnExecutor):
         try:
             if self.begins_with_task:
                 await publisher.working()
-            with foreign_code():
+            with third_party_code():
                 await self._follow(request, publisher)
             if not publisher.ended:
                 await publisher.publish(failure(NoAnswer()))

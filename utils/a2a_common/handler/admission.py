@@ -116,7 +116,7 @@ class Admission:
             task_id = new_task_id(owner, message, retry=retry)
             task = await self._log.head(task_id, owner)
             if task is None:
-                under_way = await self._engine.works_on(task_id, owner)
+                under_way = await self._engine.has_turn(task_id, owner)
                 return Admitted(task_id, message.context_id, repeated=under_way, trusted=not under_way)
             if not failed_retryably(task):
                 return Admitted(task_id, task.context_id, repeated=True)
@@ -128,7 +128,7 @@ class Admission:
             raise TaskNotFoundError
         if message.context_id and message.context_id != task.context_id:
             raise InvalidParamsError("message.contextId is not the context of the task.")
-        lost = _is_abandoned(task, message) and not await self._engine.works_on(task_id, owner_of(call))
+        lost = _is_abandoned(task, message) and not await self._engine.has_turn(task_id, owner_of(call))
         repeated = holds(task, message) and not lost
         if not repeated and task.status.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended. Send a message without its id.")

@@ -90,7 +90,7 @@ class PendingInputRouter:
         """
         owner = owner_of(call)
         own = new_task_id(owner, message)
-        if not message.context_id or await self._engine.works_on(own, owner):
+        if not message.context_id or await self._engine.has_turn(own, owner):
             return ""
         for _ in range(_LOOKS):
             interrupted = []
@@ -100,7 +100,7 @@ class PendingInputRouter:
                         return "" if task.id == own else task.id
                     if task.status.state in INTERRUPTED:
                         interrupted.append(task)
-            waiting = [task for task in interrupted if not await self._engine.works_on(task.id, owner)]
+            waiting = [task for task in interrupted if not await self._engine.has_turn(task.id, owner)]
             with contextlib.suppress(_AnsweredMeanwhile):
                 return await self._answered(waiting, message, call)
         log.warning("pending_input.unsettled", context_id=message.context_id)
@@ -135,7 +135,7 @@ class PendingInputRouter:
 
     async def _still_waits(self, asked: Task, owner: str) -> bool:
         head = await self._log.head(asked.id, owner)
-        return asks_same_question(asked, head) and not await self._engine.works_on(asked.id, owner)
+        return asks_same_question(asked, head) and not await self._engine.has_turn(asked.id, owner)
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""

@@ -238,11 +238,11 @@ class PlatformRequestHandler(RequestHandler):
 
     async def _as_it_is(self, task_id: str, owner: str) -> Course:
         """The task as it is shown to a caller who did not begin its turn."""
-        goes_on = await self._engine.works_on(task_id, owner)
+        goes_on = await self._engine.has_turn(task_id, owner)
         if goes_on and await self._log.head(task_id, owner) is None:
             return Course(task_id, owner)
         whole = await self._tasks.snapshot(task_id, owner)
-        goes_on = goes_on or await self._engine.works_on(task_id, owner)  # a turn may have begun meanwhile
+        goes_on = goes_on or await self._engine.has_turn(task_id, owner)  # a turn may have begun meanwhile
         ended = whole.task.status.state in TERMINAL or not goes_on
         return Course(task_id, owner, whole.sequence, whole.task, ended)
 

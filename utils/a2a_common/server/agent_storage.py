@@ -87,10 +87,10 @@ def hold(runtime: AgentRuntime) -> Hold:
     database = runtime.database
     if database is None:
         return nobody_else
-    from utils.persistence.postgres.at_rest import held_if_free
-    from utils.persistence.postgres.names import rest_lock
+    from utils.persistence.postgres.names import hold_lock
+    from utils.persistence.postgres.turn_hold import held_if_free
 
-    return lambda conversation: held_if_free(database, rest_lock(database.schema, conversation))
+    return lambda conversation: held_if_free(database, hold_lock(database.schema, conversation))
 
 
 def used_tokens(runtime: AgentRuntime) -> UsedTokens | None:

@@ -76,7 +76,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     parts = assemble(service, settings)
     drain = Drain(
         parts.engine,
-        service.log.elsewhere,
+        service.log.other_replicas,
         pause=settings.shutdown_pause_seconds,
         grace=settings.shutdown_grace_seconds,
     )

@@ -50,7 +50,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
     """Engine, push sender and handler over the log of a service."""
     engine = _engine(service, settings)
     policy = PushPolicy(allow_private=settings.push_allow_private)
-    push = PushSender(service.log, service.push_configs, policy, engine.works_on)
+    push = PushSender(service.log, service.push_configs, policy, engine.has_turn)
     service.log.on_claim = push.follow
     room = DiskRoom(service.free_bytes, settings.disk_reserve_mb * 1024**2)
     rule = url_rule(allow_private=settings.push_allow_private)
@@ -108,5 +108,5 @@ def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     engine = DistributedEngine(
         service.log, service.runs, runner, service.queue, caller_quota=quota, fair=fair, **lines
     )
-    service.log.elsewhere.works_on = engine.works_on
+    service.log.other_replicas.has_turn = engine.has_turn
     return engine

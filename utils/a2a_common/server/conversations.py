@@ -51,7 +51,7 @@ NOT_BELOW = (
     "or delete it here only."
 )
 
-REST_SECONDS = 5.0
+HOLD_SECONDS = 5.0
 """Longest wait for the end of a turn, which comes after the last event of its task."""
 
 LOOK_SECONDS = 0.05
@@ -163,7 +163,7 @@ class Conversations:
             if row.state not in TERMINAL:
                 with suppress(TaskNotCancelableError, TaskNotFoundError):  # it ended meanwhile
                     await self._engine.cancel(row.id, owner, call)
-        async with self._at_rest(conversation_key(owner, asked.context_id)):
+        async with self._turns_held(conversation_key(owner, asked.context_id)):
             rows = await self._rows(owner, asked.context_id)
             ids = tuple(sorted(row.id for row in rows))
             context = IdleContext(owner, asked.context_id, ids, max(row.updated for row in rows))
@@ -184,21 +184,21 @@ class Conversations:
         return _deleted(kept), payload
 
     @asynccontextmanager
-    async def _at_rest(self, conversation: str) -> AsyncIterator[None]:
+    async def _turns_held(self, conversation: str) -> AsyncIterator[None]:
         """Let no turn of a conversation begin; one that has just ended is waited for.
 
         Raises:
             ConversationBusy: Another one has begun.
         """
         loop = asyncio.get_running_loop()
-        until = loop.time() + REST_SECONDS
+        until = loop.time() + HOLD_SECONDS
         while True:
-            async with self._engine.at_rest(conversation) as rests:
-                if rests:
+            async with self._engine.hold_turns(conversation) as held:
+                if held:
                     yield
                     return
             if loop.time() > until:
-                raise ConversationBusy(REST_SECONDS)
+                raise ConversationBusy(HOLD_SECONDS)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _rows(self, owner: str, context_id: str, at_most: int = _ROWS) -> Sequence[Row]:

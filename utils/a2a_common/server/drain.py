@@ -9,7 +9,7 @@ import structlog
 
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.engine.unfinished_turns import resubscribe_status
-from utils.a2a_common.tasks.elsewhere import TasksElsewhere
+from utils.a2a_common.tasks.other_replicas import OtherReplicas
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +19,7 @@ class Drain:
 
     Args:
         engine: Runs the turns.
-        elsewhere: Follows the turns that other processes run.
+        other_replicas: Follows the turns that other processes run.
         pause: Seconds in which load balancers learn that the agent is not ready. New turns are still taken.
         grace: Seconds in which running turns may finish.
 
@@ -27,9 +27,11 @@ class Drain:
         begun: Whether it has begun, so that the agent is not ready.
     """
 
-    def __init__(self, engine: TurnEngine, elsewhere: TasksElsewhere, *, pause: float, grace: float) -> None:
+    def __init__(
+        self, engine: TurnEngine, other_replicas: OtherReplicas, *, pause: float, grace: float
+    ) -> None:
         self._engine = engine
-        self._elsewhere = elsewhere
+        self._other_replicas = other_replicas
         self._pause = pause
         self._grace = grace
         self.begun = False
@@ -46,5 +48,5 @@ class Drain:
         await asyncio.sleep(self._pause)
         await self._engine.drain(self._grace)
         self._ended = True
-        self._elsewhere.cut(resubscribe_status)
+        self._other_replicas.cut(resubscribe_status)
         log.info("server.drained")

@@ -163,8 +163,8 @@ class Retention:
 
     async def _delete(self, context: IdleContext) -> bool:
         """Delete a conversation, unless a turn of it is under way, or it has changed since it was found."""
-        async with self._engine.at_rest(conversation_key(context.owner, context.context_id)) as rests:
-            due = rests and await self._is_as_found(context)
+        async with self._engine.hold_turns(conversation_key(context.owner, context.context_id)) as held:
+            due = held and await self._is_as_found(context)
             if due:
                 await self._deletion.delete(context)
         return due

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from utils.a2a_common.tasks.foreign_code import CodeExited, CodeRaised
+from utils.a2a_common.tasks.third_party_code import CodeExited, CodeRaised
 
 log = structlog.get_logger(__name__)
 

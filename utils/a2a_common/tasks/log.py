@@ -15,9 +15,9 @@ from a2a.utils.task import apply_history_length
 from google.protobuf.message import DecodeError
 
 from utils.a2a_common.tasks.content import Content, InThread
-from utils.a2a_common.tasks.elsewhere import READ, TasksElsewhere
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
 from utils.a2a_common.tasks.live import LiveLog
+from utils.a2a_common.tasks.other_replicas import READ, OtherReplicas
 from utils.a2a_common.tasks.pages import fill_page, page_request
 from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
@@ -54,7 +54,7 @@ class TaskLog:
     Attributes:
         store: As given.
         unreadable: Tasks whose stored form cannot be read, each logged once.
-        elsewhere: Follows tasks that other processes write.
+        other_replicas: Follows tasks that other processes write.
         on_claim: Called with the id and the owner of each task that is claimed.
     """
 
@@ -71,7 +71,7 @@ class TaskLog:
         self._context = WriterContext(store, self._ends, clock or store.now, self._leave, self._detach)
         self.unreadable = Noted()
         self._content = Content(store, self.unreadable, in_thread)
-        self.elsewhere = TasksElsewhere(store, self.unreadable)
+        self.other_replicas = OtherReplicas(store, self.unreadable)
         self.on_claim: Callable[[str, str], object] = _do_nothing
 
     async def open(self) -> None:
@@ -81,7 +81,7 @@ class TaskLog:
             StorageError: It cannot be opened.
         """
         await self._store.open()
-        self.elsewhere.start()
+        self.other_replicas.start()
 
     async def close(self) -> None:
         """Store pending events, and close the storage. Safe to call twice."""
@@ -91,7 +91,7 @@ class TaskLog:
             for flush in late:
                 flush.cancel()
         await self._ends.close()
-        await self.elsewhere.stop()
+        await self.other_replicas.stop()
         await self._store.close()
 
     async def not_written(self) -> str:
@@ -225,7 +225,7 @@ class TaskLog:
                 if (last := live.cut.last) is not None:
                     yield Entry(cursor, last)
                 # another process writes the task now: follow that one
-                goes_on = last is None and self.elsewhere.listens and not self._is_known(live)
+                goes_on = last is None and self.other_replicas.listens and not self._is_known(live)
             finally:
                 live.readers -= stream
                 self._leave(live)
@@ -258,7 +258,11 @@ class TaskLog:
                 raise live.failure
             if live.cut is not None or (live.writer is not None and live.writer.idle):
                 return ()
-            if live.writer is None and not await self.elsewhere.may_change(live) and not changed.is_set():
+            if (
+                live.writer is None
+                and not await self.other_replicas.may_change(live)
+                and not changed.is_set()
+            ):
                 return ()  # otherwise a turn began here meanwhile, and may have ended
             await changed.wait()
 
@@ -371,7 +375,7 @@ class TaskLog:
     def _leave(self, live: LiveLog) -> None:
         live.users -= 1
         if live.users == 0:
-            self.elsewhere.forget(live)
+            self.other_replicas.forget(live)
             self._detach(live)
 
     def _is_known(self, live: LiveLog) -> bool:

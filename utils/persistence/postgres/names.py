@@ -38,6 +38,6 @@ def queue_name(schema: str) -> str:
     return short_name(f"turns:{schema}", LONGEST_QUEUE_NAME)
 
 
-def rest_lock(schema: str, conversation: str) -> int:
+def hold_lock(schema: str, conversation: str) -> int:
     """The lock of whoever keeps turns of a conversation from beginning; `conversation` is its key in the table `runs`."""
     return lock_number(queue_name(schema), "rest", conversation)

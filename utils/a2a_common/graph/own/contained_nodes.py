@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import Runnable
 
-from utils.a2a_common.tasks.foreign_code import foreign_code
+from utils.a2a_common.tasks.third_party_code import third_party_code
 from utils.library_internals import forget_runner, function_of, set_function
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _contained(code: Runnable[Any, Any]) -> Runnable[Any, Any]:
 def _contained_function(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
-        with foreign_code():
+        with third_party_code():
             return await function(*args, **named)
 
     setattr(call, _MARK, True)
@@ -79,5 +79,5 @@ class ContainedNode(Runnable[Any, Any]):
             CodeExited: It called `sys.exit`.
             CodeRaised: It raised something else that is no `Exception`.
         """
-        with foreign_code():
+        with third_party_code():
             return await self._code.ainvoke(input, config, **kwargs)

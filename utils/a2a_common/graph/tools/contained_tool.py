@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool
 
 from utils.a2a_common.graph.tools.result import usable
 from utils.a2a_common.graph.tools.thread import in_own_thread
-from utils.a2a_common.tasks.foreign_code import foreign_code
+from utils.a2a_common.tasks.third_party_code import third_party_code
 from utils.messages.marks import SHAPE
 from utils.messages.results import Result, ResultText, dump_result
 
@@ -55,7 +55,7 @@ def _contained(
 ) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(function)
     async def call(*args: Any, **named: Any) -> Any:
-        with foreign_code():
+        with third_party_code():
             return _tool_message(usable(await function(*args, **named)), name, call_id)
 
     return call

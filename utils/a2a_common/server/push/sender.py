@@ -42,7 +42,7 @@ _NOTE_SECONDS = 1.0
 _LOOK_SECONDS = 0.2
 """Pause while a turn is under way that writes nothing."""
 
-WorksOn = Callable[[str, str], Awaitable[bool]]
+HasTurn = Callable[[str, str], Awaitable[bool]]
 """Whether a turn of a task runs or will: called with the id and the owner of the task."""
 
 Key = tuple[str, str, str]
@@ -99,14 +99,14 @@ class PushSender:
         tasks: The task log.
         configs: The webhooks.
         policy: How hard a delivery is tried.
-        works_on: Whether a turn of a task runs or will.
+        has_turn: Whether a turn of a task runs or will.
     """
 
-    def __init__(self, tasks: TaskLog, configs: PushConfigs, policy: PushPolicy, works_on: WorksOn) -> None:
+    def __init__(self, tasks: TaskLog, configs: PushConfigs, policy: PushPolicy, has_turn: HasTurn) -> None:
         self._tasks = tasks
         self._configs = configs
         self._policy = policy
-        self._works_on = works_on
+        self._has_turn = has_turn
         self._delivery = PushDelivery(policy)
         self._lanes: dict[Key, _Lane] = {}
         self._looking: asyncio.Task[None] | None = None
@@ -219,7 +219,7 @@ class PushSender:
 
     async def _works(self, webhook: Webhook) -> bool:
         """Whether more may come for a webhook: a turn of its task runs, waits, or has not returned."""
-        return webhook.sent is not None and await self._works_on(webhook.config.task_id, webhook.owner)
+        return webhook.sent is not None and await self._has_turn(webhook.config.task_id, webhook.owner)
 
     async def _is_behind(self, webhook: Webhook) -> bool:
         """Whether the log holds events that were not sent."""

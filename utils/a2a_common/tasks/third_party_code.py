@@ -20,7 +20,7 @@ class CodeRaised(Exception):
     """The code raised something that is not an `Exception`, such as a `KeyboardInterrupt`, an exception group or a `GeneratorExit`."""
 
 
-class foreign_code:  # noqa: N801 - read as a word of the `with` statement
+class third_party_code:  # noqa: N801 - read as a word of the `with` statement
     """Context manager around third-party code: converts `SystemExit` and every other `BaseException` into an `Exception`.
 
     `CancelledError`, and the `GeneratorExit` of an abandoned coroutine, pass unchanged.

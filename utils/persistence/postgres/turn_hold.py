@@ -1,7 +1,7 @@
-"""Commands that change stored conversations directly, beside processes that keep some of them at rest, as to delete them.
+"""Commands that change stored conversations directly, beside processes that hold the turns of some of them, as to delete them.
 
-A command locks the table of turns, and leaves the conversations that somebody keeps at rest then. Whoever wants to keep one at
-rest takes its lock and waits for the commands: each sees what the other did, or does not begin.
+A command locks the table of turns, and leaves the conversations whose turns somebody holds then. Whoever wants to hold the turns
+of one takes its lock and waits for the commands: each sees what the other did, or does not begin.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from utils.persistence.postgres.names import rest_lock
+from utils.persistence.postgres.names import hold_lock
 from utils.persistence.runs import conversation_key
 
 if TYPE_CHECKING:
@@ -25,24 +25,24 @@ AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 
 
-async def keep_turns_out(db: Connection) -> None:
-    """Let no turn begin, and no conversation be brought to rest, until the transaction ends."""
+async def hold_all_turns(db: Connection) -> None:
+    """Let no turn begin, and nobody hold the turns of a conversation, until the transaction ends."""
     await db.execute(_COMMAND)
 
 
-async def at_rest(db: Connection, schema: str, tasks: Iterable[TaskKey]) -> set[str]:
-    """Those of `tasks` whose conversation somebody keeps at rest. Only after `keep_turns_out`."""
+async def held_tasks(db: Connection, schema: str, tasks: Iterable[TaskKey]) -> set[str]:
+    """Those of `tasks` of whose conversation somebody holds the turns. Only after `hold_all_turns`."""
     held = {number for (number,) in await (await db.execute(_HELD)).fetchall()}
     if not held:
         return set()
     return {
-        task for task, context, owner in tasks if rest_lock(schema, conversation_key(owner, context)) in held
+        task for task, context, owner in tasks if hold_lock(schema, conversation_key(owner, context)) in held
     }
 
 
 @asynccontextmanager
 async def held_if_free(pool: PostgresPool, number: int) -> AsyncIterator[bool]:
-    """Hold the lock of a conversation at rest outside a transaction, which the server would end when idle; wait for commands.
+    """Take the lock that holds a conversation's turns, outside a transaction, which the server would end when idle; wait for commands.
 
     Raises:
         StorageError: The database failed, or a command takes long.

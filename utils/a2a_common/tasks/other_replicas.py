@@ -1,4 +1,4 @@
-"""`TasksElsewhere`: follows tasks that other processes write, for readers in this one.
+"""`OtherReplicas`: follows tasks that other processes write, for readers in this one.
 
 The store notifies of changed tasks. Notifications can be lost, so followed tasks are also polled. New events are read once for
 all readers of a task.
@@ -29,7 +29,7 @@ READ = 256
 """Maximum number of events that are read at once."""
 
 
-class TasksElsewhere:
+class OtherReplicas:
     """The tasks that other processes write and this process reads.
 
     Args:
@@ -37,7 +37,7 @@ class TasksElsewhere:
         unreadable: Records tasks whose stored form cannot be read.
 
     Attributes:
-        works_on: Returns, for an id and an owner, whether a turn is under way in any process. Called if the state of the task
+        has_turn: Returns, for an id and an owner, whether a turn is under way in any process. Called if the state of the task
             does not show it; an engine of several replicas sets it.
     """
 
@@ -47,7 +47,7 @@ class TasksElsewhere:
         self._followed: dict[str, set[LiveLog]] = {}
         self._background: list[asyncio.Task[None]] = []
         self._last: Callable[[Task], Event] | None = None
-        self.works_on: Callable[[str, str], Awaitable[bool]] = _nowhere
+        self.has_turn: Callable[[str, str], Awaitable[bool]] = _nowhere
 
     @property
     def listens(self) -> bool:
@@ -139,7 +139,7 @@ class TasksElsewhere:
 
     async def _goes_on(self, live: LiveLog) -> bool:
         """Whether a turn of the task is under way in another process, as far as is known."""
-        return _is_open(live) or await self.works_on(live.task_id, live.owner)
+        return _is_open(live) or await self.has_turn(live.task_id, live.owner)
 
     def forget(self, live: LiveLog) -> None:
         """Stop following a task that has no more readers in this process."""
