@@ -62,6 +62,7 @@ LONGEST_SENTENCE = 2_000
 """Characters of a tool's error message: a sentence for people, not a result."""
 
 _DIGEST_LENGTH = 160
+_LONGEST_CHAIN = 5
 
 Handler = Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
 Write = Callable[[object], None]
@@ -270,9 +271,13 @@ def digest(arguments: Mapping[str, Any]) -> str:
     return text if len(text) <= _DIGEST_LENGTH else text[: _DIGEST_LENGTH - 1] + "…"
 
 
-def _kind(cause: BaseException | None) -> str:
-    """Type of the cause of an error; its text may quote what a user wrote."""
-    return type(cause).__name__ if cause is not None else ""
+def _kinds(cause: BaseException | None) -> str:
+    """Types of the cause of an error and of what caused that in turn; their texts may quote what a user wrote."""
+    found: list[str] = []
+    while cause is not None and len(found) < _LONGEST_CHAIN:
+        found.append(type(cause).__name__)
+        cause = cause.__cause__
+    return " from ".join(found)
 
 
 def _sentence(error: PlatformError, tool: str) -> str:
@@ -284,7 +289,7 @@ def _sentence(error: PlatformError, tool: str) -> str:
 
 def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
-        log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
+        log.warning("tool.failed", tool=name, code=error.code, cause=_kinds(error.__cause__))
         note = of_whole_characters(" ".join(filter(None, (error.advice, error.quoted))))
         problem = ToolProblem(
             error=error.code, message=_sentence(error, name), retryable=error.retryable, note=note or None
