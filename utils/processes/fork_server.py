@@ -37,7 +37,9 @@ def main(arguments: Sequence[str]) -> None:
         importlib.import_module(module)
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads > 1:
-        sys.exit(f"{threads - 1} threads were started by an import; nothing is forked.")
+        # written before the exit ends the channel: then the client reads the log
+        sys.stderr.write(f"{threads - 1} threads were started by an import; nothing is forked.\n")
+        sys.exit(1)
     gc.freeze()  # what is imported is never garbage: not looking at it keeps its memory shared
     gc.enable()
     run(_serve(channel, int(client)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -29,7 +30,7 @@ def index(tmp_path_factory):
 
 
 def _sections(path) -> set[tuple[str, str]]:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         return set(
             connection.execute(
                 "SELECT source, anchor FROM chunks JOIN documents ON documents.id = document_id"
@@ -74,7 +75,7 @@ async def test_a_document_of_the_same_name_elsewhere_has_no_questions(tmp_path):
     assert questions_of("docs/faq.md", page) == {}
     store = Store(tmp_path / "index.sqlite")
     await Ingester(EmbeddedIndex(store.path), RagSettings.load({}), WordEmbedder()).ingest([str(page.parent)])
-    with sqlite3.connect(store.path) as connection:
+    with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("SELECT count(*) FROM questions").fetchone() == (0,)
 
 
@@ -83,6 +84,6 @@ async def test_an_index_of_the_version_before_keeps_its_documents_and_gets_quest
     page = tmp_path / "a.md"
     page.write_text("# A\n\nApples.\n", encoding="utf-8")
     await Ingester(EmbeddedIndex(Store(path).path), RagSettings.load({}), None).ingest([str(page)])
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE questions")
     assert [document.title for document in Store(path).documents()] == ["A"]
