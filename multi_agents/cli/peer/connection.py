@@ -16,7 +16,6 @@ from multi_agents.cli.errors import AgentRefused, AnswerLost, ConnectionLost, Se
 from multi_agents.cli.peer.logins import own_logins
 from utils.a2a_common.client.transport import errors as peer_errors
 from utils.a2a_common.client.transport.connection import (
-    CONNECT_SECONDS,
     Connection,
     NoCard,
     fetch_card,
@@ -95,7 +94,7 @@ async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIte
         yield Peer(base, connection, local)
 
 
-async def read_card(http: httpx.AsyncClient, url: str, *, seconds: float = CONNECT_SECONDS) -> AgentCard:
+async def read_card(http: httpx.AsyncClient, url: str, *, seconds: float | None = None) -> AgentCard:
     """The agent card at `url`. An agent that is connected may take so many seconds to answer.
 
     Raises:

@@ -111,16 +111,16 @@ async def test_a_wait_for_a_lock_ends_with_a_sentence_on_the_lock_although_the_s
 
 
 async def test_a_transaction_takes_as_long_as_it_takes(postgres: PostgresServer) -> None:
-    if not _has_transaction_timeout(postgres):
-        pytest.skip("PostgreSQL has the setting since version 17")
+    setting = "transaction_timeout" if _has_transaction_timeout(postgres) else "statement_timeout"
     async with (
-        opened(postgres, "transaction_timeout = '100ms'") as pool,
+        opened(postgres, f"{setting} = '100ms'") as pool,
         pool.transaction() as connection,
     ):
         await connection.execute("SELECT pg_sleep(0.5)")
 
 
 def _has_transaction_timeout(postgres: PostgresServer) -> bool:
+    """Whether the server is PostgreSQL 17 or newer, which limits whole transactions, too."""
     with psycopg.connect(postgres.url()) as connection:
         return connection.info.server_version >= 170_000
 

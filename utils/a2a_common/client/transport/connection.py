@@ -142,13 +142,13 @@ def _past_proxies(url: str) -> dict[str, Any]:
     return {"mounts": {"http://": None, "https://": None, "all://": None}} if is_without_domain(url) else {}
 
 
-async def fetch_card(http: httpx.AsyncClient, url: str, *, seconds: float = CONNECT_SECONDS) -> AgentCard:
+async def fetch_card(http: httpx.AsyncClient, url: str, *, seconds: float | None = None) -> AgentCard:
     """The agent card at `url`, which is the card's own address or that of its agent.
 
     Args:
         http: The client.
         url: The address.
-        seconds: How long an agent that is connected may take to answer.
+        seconds: How long an agent that is connected may take to answer; `CONNECT_SECONDS` if `None`.
 
     Raises:
         ConnectionLost: Nothing answers there.
@@ -159,7 +159,7 @@ async def fetch_card(http: httpx.AsyncClient, url: str, *, seconds: float = CONN
     import httpx
     from a2a.client import A2ACardResolver
 
-    timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
+    timeout = httpx.Timeout(CONNECT_SECONDS if seconds is None else seconds, connect=CONNECT_SECONDS)
     scheme, host, path, query, _ = urlsplit(card_address(url))
     resolver = A2ACardResolver(http, f"{scheme}://{host}")
     try:
