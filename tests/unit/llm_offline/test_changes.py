@@ -63,6 +63,7 @@ def test_what_is_to_be_shown_before_a_change_is_shown(chat):
         "release notes of acme/rocket",
         "open README.md of acme/rocket",
         "get the pull requests merged last week in acme/rocket",
+        "count the issues that are open and have nobody assigned",
         "start of the log",
         "list the labels on issue 4 of acme/rocket",
         "explain the label wontfix on #4 of acme/rocket",

@@ -211,6 +211,9 @@ def test_what_is_asked_if_the_one_is_in_a_state_is_asked_of_that_one(github):
         ("issues carrying the good-first-issue label in acme/rocket", ["good-first-issue"]),
         ('open issues in acme/rocket that carry the "help wanted" label', ["help wanted"]),
         ("which issues of acme/rocket carry no label?", None),
+        ("acme/rocket, open issues, bug label only", ["bug"]),
+        ("issues of acme/rocket, only the bug label please", ["bug"]),
+        ("issues of acme/rocket with a label only", None),
     ],
 )
 def test_a_label_is_what_an_issue_carries(github, said, labels):

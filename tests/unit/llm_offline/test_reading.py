@@ -68,6 +68,9 @@ def test_addresses_become_words(address, written):
         ("python 3.11", []),
         ("item 3 on my list, and port 8001, as in step 2", []),
         ("issues since January 2026", []),
+        ("Quick. 1) the newest issue of a/b", []),
+        ("2) pull request 7 and 8", [7, 8]),
+        ("(see issue 5) of a/b", [5]),
     ],
 )
 def test_numbers_that_name_a_thing(text, expected):
@@ -257,6 +260,8 @@ def test_pasted_material_stays_whole():
 def test_search_terms_leave_the_command_out_but_keep_a_question():
     assert search_terms("search the docs for lease expiry", keep_question=True) == "lease expiry"
     assert search_terms("How do leases expire?", keep_question=True) == "How do leases expire?"
+    for_good = "look up how one deletes a conversation for good"
+    assert search_terms(for_good, keep_question=True) == for_good
     assert search_terms("find usages of retry in a/b", keep_question=False) == "retry"
     assert search_terms("where is load defined in a/b?", keep_question=False) == "load"
 

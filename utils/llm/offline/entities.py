@@ -15,6 +15,8 @@ from utils.llm.offline.words import KEPT, spelled_out
 
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
 _OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
+_ITEM = re.compile(r"(?:^|(?<=[.:;!?]\s))\s*\(?[1-9]\)\s")
+"""The mark before an item of a list."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
@@ -106,8 +108,8 @@ def without_quotes(text: str) -> str:
 
 @lru_cache(maxsize=KEPT)
 def numbers(text: str) -> tuple[Number, ...]:
-    """Numbers that name things: not counts ("last 5"), durations or dates."""
-    rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", text)))
+    """Numbers that name things: not those of a list's items ("1) …"), counts ("last 5"), durations or dates."""
+    rest = FORMS["duration"].sub(" ", FORMS["limit"].sub(" ", _ADDRESS.sub(" ", _ITEM.sub(" ", text))))
     for moment in moments(rest):
         rest = rest.replace(moment.match[0], " ")
     return tuple(Number(int(match[2]), (match[1] or "").lower()) for match in FORMS["number"].finditer(rest))
