@@ -82,7 +82,10 @@ _UNHURRIED = "SET idle_in_transaction_session_timeout TO 0"
 
 
 class CancelablePool(AsyncConnectionPool[Connection]):
-    """The driver's pool, except that a task that is canceled while it waits for a connection gets none."""
+    """The driver's pool, except that a task that is canceled while it waits for a connection gets none.
+
+    A connection that took no write is not used again: after a fail-over it leads to the server that was demoted.
+    """
 
     async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 - the driver's own
         """A connection, which is given back by `putconn`.
@@ -102,6 +105,12 @@ class CancelablePool(AsyncConnectionPool[Connection]):
             await self.putconn(connection)
             raise
         return connection
+
+    async def putconn(self, conn: Connection) -> None:
+        """Give a connection back."""
+        if isinstance(conn, AnsweringConnection) and conn.refused_write:
+            await conn.close()
+        await super().putconn(conn)
 
 
 class PostgresPool:
