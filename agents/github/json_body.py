@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 
 def json_body(response: Response[Any]) -> Any:
-    """What the body holds; half a character, which could be neither stored nor sent on, is U+FFFD in it.
+    """What the body holds; half a character, escaped or as bytes, which could be neither stored nor sent on, is U+FFFD in it.
 
     Raises:
         ValueError: It is no JSON, or is nested too deeply.
     """
+    body = escaped_halves_replaced(response.content)
     try:
-        return json.loads(escaped_halves_replaced(response.content))
+        return json.loads(body.decode("utf-8-sig", "replace"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

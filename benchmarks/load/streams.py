@@ -19,7 +19,7 @@ from benchmarks.wire import HEADERS, Server, call
 EVENTS = 4_000
 SIZE = 20
 SLOW_SECONDS = 15
-HOLD_SECONDS = 600.0
+REST_SECONDS = 600.0
 """How long the rest of a slow reader may take: the bare SDK stores the whole task again with each event."""
 IDLE = 500
 DROPPED = 1_000
@@ -175,7 +175,7 @@ async def _raw(url: str, body: Any) -> tuple[asyncio.StreamReader, asyncio.Strea
 
 async def _rest(reader: asyncio.StreamReader) -> bytes:
     parts = []
-    async with asyncio.timeout(HOLD_SECONDS):
+    async with asyncio.timeout(REST_SECONDS):
         while part := await reader.read(1 << 16):
             parts.append(part)
     return b"".join(parts)

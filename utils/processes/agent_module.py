@@ -41,7 +41,7 @@ def run_agent_module(module: str, arguments: Sequence[str], *, apart: bool = Fal
     sys.argv = [module, *arguments]
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
-    except Exception as error:  # whatever foreign code raises when it is imported
+    except Exception as error:  # whatever third-party code raises when it is imported
         place = _place(error)
         if not place and not isinstance(error, ImportError):
             raise

@@ -140,7 +140,7 @@ async def test_a_task_has_one_waiting_turn_and_what_is_restored_twice_is_queued_
     assert sorted(begun(pair)) == ["a", "b"]
 
 
-async def test_a_place_tells_how_busy_the_replicas_are_and_whether_the_task_is(pair: Pair):
+async def test_a_slot_tells_how_busy_the_replicas_are_and_whether_the_task_is(pair: Pair):
     await pair[0].add("a", "x")
     await until(lambda: begun(pair))
     async with pair[1].queue.slot("b", "x") as slot:
@@ -155,7 +155,7 @@ async def test_a_place_tells_how_busy_the_replicas_are_and_whether_the_task_is(p
     await settled(pair)
 
 
-async def test_a_place_whose_block_fails_adds_nothing_and_lets_the_next_one_in(pair: Pair):
+async def test_a_slot_whose_block_fails_adds_nothing_and_lets_the_next_one_in(pair: Pair):
     async def fails() -> None:
         async with pair[0].queue.slot("a", "x") as slot:
             await slot.take(False)
@@ -169,7 +169,7 @@ async def test_a_place_whose_block_fails_adds_nothing_and_lets_the_next_one_in(p
     assert begun(pair) == ["b"]
 
 
-async def test_nobody_has_a_place_while_another_one_holds_it(pair: Pair):
+async def test_nobody_has_a_slot_while_another_one_holds_it(pair: Pair):
     async with pair[0].queue.slot("a", "x") as slot:
         waiting = asyncio.create_task(pair[1].add("b", "x"))
         await slot.take(False)
@@ -180,7 +180,7 @@ async def test_nobody_has_a_place_while_another_one_holds_it(pair: Pair):
     await settled(pair)
 
 
-async def test_a_conversation_is_at_rest_only_without_a_turn_and_without_a_place_for_one(pair: Pair):
+async def test_turns_of_a_conversation_are_held_only_without_a_turn_and_without_a_slot_for_one(pair: Pair):
     async with pair[0].queue.hold_turns("x") as held:
         assert held
     async with pair[0].queue.slot("a", "x") as slot:
@@ -196,7 +196,7 @@ async def test_a_conversation_is_at_rest_only_without_a_turn_and_without_a_place
         assert held
 
 
-async def test_one_at_a_time_has_a_conversation_at_rest_also_within_a_replica(pair: Pair) -> None:
+async def test_one_at_a_time_holds_the_turns_of_a_conversation_also_within_a_replica(pair: Pair) -> None:
     async with pair[0].queue.hold_turns("x") as held:
         assert held
         for each in pair:

@@ -87,13 +87,13 @@ async def test_a_deletion_that_begins_while_a_command_works_waits_for_it(postgre
     async with postgres.opened() as pool, replica(lambda: PostgresQueueTables(pool)) as process:
         async with pool.transaction() as command:
             await hold_all_turns(command)
-            deleting = asyncio.create_task(brought_to_rest(process.queue))
+            deleting = asyncio.create_task(turns_held(process.queue))
             await until_it_waits(pool, deleting)
         assert await deleting
 
 
-async def brought_to_rest(queue: ProcrastinateQueue) -> bool:
-    """Whether the conversation could be kept at rest."""
+async def turns_held(queue: ProcrastinateQueue) -> bool:
+    """Whether the turns of the conversation could be held."""
     async with queue.hold_turns(conversation_key("ann", "c1")) as held:
         return held
 

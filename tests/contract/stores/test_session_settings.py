@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -132,6 +132,22 @@ async def test_a_server_that_takes_no_writes_for_now_is_told_as_such(postgres: P
             await _write_read_only(pool)
         assert refused.value.message.startswith("The database can only be read at the moment")
         assert refused.value.retryable
+
+
+async def test_a_connection_to_a_server_that_took_no_write_is_not_used_again(
+    postgres: PostgresServer,
+) -> None:
+    statement = "CREATE TABLE IF NOT EXISTS kept (value int)"
+    async with opened(postgres, "work_mem = '4MB'", DATABASE_CONNECTIONS="2") as pool:
+        await pool.execute("CREATE SCHEMA agent_test")
+        async with pool.connection() as one, pool.connection() as other:
+            for each in (one, other):  # as those are that lead to a server that was demoted
+                await each.execute("SET default_transaction_read_only TO on")
+        with pytest.raises(DatabaseReadOnly):
+            await pool.execute(statement)
+        with suppress(DatabaseReadOnly):
+            await pool.execute(statement)
+        await pool.execute(statement)
 
 
 async def _write_read_only(pool: PostgresPool) -> None:

@@ -240,3 +240,26 @@ def test_a_stop_of_a_question_is_not_brought_again_once_the_question_was_answere
     served.open_gate()
     expect(page.get_by_text("It was found.")).to_be_visible()
     assert len(stops) == before
+
+
+def test_what_goes_on_after_the_answer_can_be_stopped_although_a_stop_of_the_question_was_on_its_way(
+    lost, served
+):
+    tab, page = lost
+    served.close_gate()
+    page.clock.install()
+    tab.ask("which is it")
+    reply = page.get_by_label("Your answer", exact=True)
+    expect(reply).to_be_visible()
+    page.route(CANCELED, lambda route: route.fulfill(status=503, body="busy"))
+    with page.expect_response(CANCELED):
+        page.get_by_role("button", name="Never mind").click()
+    for _ in range(6):  # the next one is a while ahead then
+        with page.expect_response(CANCELED):
+            page.clock.run_for(10_000)
+    reply.fill("the last one")
+    with page.expect_request(SENT):
+        reply.press("Enter")
+    page.unroute(CANCELED)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()

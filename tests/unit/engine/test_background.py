@@ -46,7 +46,7 @@ class FragileQueue(ProcrastinateQueue):
         return await super().requeue_stalled()
 
 
-async def has_turn(turn: QueuedTurn) -> None:
+async def no_work(turn: QueuedTurn) -> None:
     """Nothing is queued here."""
 
 
@@ -55,7 +55,7 @@ async def test_turns_of_dead_replicas_are_looked_for_again_after_an_error() -> N
     recovery = Recovery(house.log, house.runs, house.runner, lambda _: None)
     async with memory_tables() as tables:
         queue = FragileQueue(tables(), at_once=1, takeover_seconds=1.0)
-        await queue.open(has_turn)
+        await queue.open(no_work)
         sweeper = Sweeper(queue, house.log, house.runs, recovery)
         sweeper.start()
         await until(lambda: queue.looks)
@@ -68,7 +68,7 @@ async def test_a_replica_that_drains_gives_signs_of_life_also_after_one_that_fai
 ) -> None:
     async with memory_tables() as tables:
         queue = ProcrastinateQueue(tables(), at_once=1, takeover_seconds=1.0)
-        await queue.open(has_turn)
+        await queue.open(no_work)
         jobs = queue._manager
         assert jobs is not None
         await until(lambda: jobs.worker_id)

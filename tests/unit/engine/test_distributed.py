@@ -261,7 +261,7 @@ async def test_what_was_accepted_and_is_in_no_queue_is_run(
         assert await replica.rest("a", "b") == ["completed", "completed"]
 
 
-async def test_no_turn_of_a_conversation_at_rest_begins(pair: Pair) -> None:
+async def test_no_turn_begins_of_a_conversation_whose_turns_are_held(pair: Pair) -> None:
     async with pair.first.engine.hold_turns("x") as held:
         assert held
         submitted = asyncio.create_task(pair.second.submit(turn("a", conversation="x")))
@@ -277,7 +277,7 @@ async def test_no_turn_of_a_conversation_at_rest_begins(pair: Pair) -> None:
     assert await pair.first.rest("a", "c") == ["completed"] * 2
 
 
-async def test_conversations_at_rest_take_no_connection_from_turns_and_leave_no_transaction_open(
+async def test_conversations_whose_turns_are_held_take_no_connection_from_turns_and_leave_no_transaction_open(
     pair: Pair, postgres: PostgresServer, url: str
 ) -> None:
     """Many are deleted at once, and each deletion may wait for an agent for as long as a transaction may stand still."""

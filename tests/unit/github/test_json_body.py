@@ -17,6 +17,8 @@ def test_half_a_character_is_replaced_so_that_the_answer_can_be_stored_and_sent_
     assert json_body(answer(rb'{"title": "cut \ud83d, whole \ud83d\ude00"}')) == {
         "title": "cut \ufffd, whole \U0001f600"
     }
+    told = json_body(answer(b'{"title": "cut \xed\xa0\xbd"}'))
+    assert told["title"].encode() == "cut \ufffd\ufffd\ufffd".encode()
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[" * 100_000, b'{"number": ' + b"9" * 5_000 + b"}"])

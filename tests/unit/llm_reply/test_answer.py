@@ -229,13 +229,19 @@ def test_whether_arguments_came_whole_is_judged_as_langchain_joins_them(chunks, 
         assert bool(calls.broken) is broken
 
 
-def begun(number, *, numbered):
-    index, call_id = (number, None) if numbered else (None, str(number))
-    return chunk({"name": "w", "args": "{}", "id": call_id, "index": index})
+def pieces(number, server):
+    """One call as servers stream it."""
+    index, first, later = {
+        "numbers": (number, None, None),
+        "ids": (None, str(number), str(number)),
+        "numbers and empty ids": (number, str(number), ""),
+    }[server]
+    yield chunk({"name": "w", "args": "{", "id": first, "index": index})
+    yield chunk({"name": None, "args": "}", "id": later, "index": index})
 
 
-@pytest.mark.parametrize("numbered", [True, False])
-def test_a_stream_of_more_calls_than_are_run_is_stopped(numbered):
+@pytest.mark.parametrize("server", ["numbers", "ids", "numbers and empty ids"])
+def test_a_stream_of_more_calls_than_are_run_is_stopped(server):
     from uuid import uuid4
 
     from langchain_core.outputs import ChatGenerationChunk
@@ -244,10 +250,9 @@ def test_a_stream_of_more_calls_than_are_run_is_stopped(numbered):
         run = uuid4()
         watch.on_chat_model_start({}, [], run_id=run)
         for number in range(MOST_CALLS):
-            for _ in range(2):  # the arguments of each come in pieces
-                piece = begun(number, numbered=numbered)
+            for piece in pieces(number, server):
                 watch.on_llm_new_token("", chunk=ChatGenerationChunk(message=piece), run_id=run)
-        last = begun(MOST_CALLS, numbered=numbered)
+        last = next(pieces(MOST_CALLS, server))
         with pytest.raises(CallsTooMany):
             watch.on_llm_new_token("", chunk=ChatGenerationChunk(message=last), run_id=run)
 

@@ -190,6 +190,21 @@ async def test_a_full_file_fails_what_it_cannot_take_and_takes_it_again_when_it_
     assert await check(log, "again") == COMPLETED
 
 
+async def test_a_file_that_is_moved_fails_each_task_with_a_sentence_and_their_ends_are_stored_once_it_is_back(
+    log, path
+):
+    answers = await Answers(log).begin()
+    away = path.rename(path.with_name("away"))
+    answers.go_on()
+    await answers.over()
+    for task_id in TASKS:
+        assert await check(log, task_id) == FAILED
+        ended = await log.snapshot(task_id, "ann")
+        assert "was deleted or moved while it runs" in str(ended.task.status.message)
+    away.rename(path)
+    await check_stored(path, log)
+
+
 def damage(path, *numbers: int) -> None:
     """Overwrite pages of the file."""
     assert numbers

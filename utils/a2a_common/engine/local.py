@@ -47,7 +47,7 @@ class LocalEngine(TurnEngine):
         max_waiting: Maximum number of waiting turns.
         caller_quota: Limits of one caller's unfinished turns.
         fair: Whether the places are shared among the callers.
-        hold: Keeps commands that work on the stored data from a conversation at rest.
+        hold: Keeps commands that work on the stored data from a conversation whose turns are held.
     """
 
     def __init__(

@@ -12,7 +12,8 @@ from psycopg import sql
 from utils.a2a_common.engine.queue_tables import Counts
 from utils.a2a_common.engine.resilient_jobs import COUNTS, loads_of
 from utils.persistence.postgres.answering import AnsweringConnection
-from utils.persistence.postgres.pool import RECONNECT_SECONDS, CancelablePool, Connection, PostgresPool
+from utils.persistence.postgres.cancelable_pool import CancelablePool
+from utils.persistence.postgres.pool import RECONNECT_SECONDS, Connection, PostgresPool
 from utils.persistence.postgres.turn_hold import held_if_free
 
 

@@ -63,7 +63,7 @@ class AgentService:
         deletion: How conversations are deleted, and when by themselves; callers cannot delete them when omitted.
         message_answers: Answer messages of the agent's own extensions.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
-        hold: Keeps commands that work on the stored data from a conversation at rest, where there is no `queue`.
+        hold: Keeps commands that work on the stored data from a conversation whose turns are held, where there is no `queue`.
         consent: Decides who may approve; with a key of this process alone when omitted.
         authenticator: Identifies the callers, over HTTP and gRPC; everyone may call when omitted.
         url: Where the agent is reached; needed with `authenticator`.

@@ -62,7 +62,7 @@ class DeletionPlan:
 
 
 class Deletion:
-    """Deletes conversations that are at rest. Tasks go last: while they are there, an interrupted deletion is repeated.
+    """Deletes conversations whose turns are held. Tasks go last: while they are there, an interrupted deletion is repeated.
 
     Args:
         plan: The rules of deletion.

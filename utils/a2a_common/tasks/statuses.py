@@ -28,7 +28,7 @@ from utils.errors import (
 from utils.events import Failed
 from utils.observability.trace import bound_trace_id
 from utils.observability.tracebacks import causes_of
-from utils.persistence.database_failures import StorageHeld
+from utils.persistence.database_failures import StorageGone, StorageHeld
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +149,7 @@ def storage_end(head: Task, now: float, cause: StorageError, begun: BegunEffects
 
     Where the turn has begun what may have changed something, the outcome is unknown.
     """
-    known = isinstance(cause, StorageFull | StorageHeld)
+    known = isinstance(cause, StorageFull | StorageGone | StorageHeld)
     sentence = f"The answer may be incomplete. {cause.message}" if known else NOT_STORED
     end = not_stored(cause, begun) or Failed(cause.code, sentence, cause.retryable)
     event = failed_status(head.id, head.context_id, end)

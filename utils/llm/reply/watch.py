@@ -88,7 +88,7 @@ class ReplyWatch(BaseCallbackHandler):
         """Note where calls begin: some servers number them, others give each an id alone."""
         indexes, ids = self._begun
         indexes.update(call["index"] for call in calls if call["index"] is not None)
-        ids.update(call["id"] for call in calls if call["id"] is not None)
+        ids.update(call["id"] for call in calls if call["id"])
         check_number(max(len(indexes), len(ids)))
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from psycopg import AsyncConnection
 from psycopg.abc import PQGen
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
 
 ANSWER_SECONDS = 60.0
@@ -22,13 +23,22 @@ RV = TypeVar("RV")
 
 
 class AnsweringConnection(AsyncConnection[tuple[Any, ...]]):
-    """Ends, as if the server had closed it, when a statement gets no response for `ANSWER_SECONDS`. Listening has no limit."""
+    """Ends, as if the server had closed it, when a statement gets no response for `ANSWER_SECONDS`. Listening has no limit.
+
+    Attributes:
+        refused_write: Whether it leads to a server, or has a session, that took no write.
+    """
+
+    refused_write = False
 
     async def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Run a step of the protocol to its end."""
         timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._give_up)
         try:
             return await super().wait(gen, *args, **kwargs)
+        except ReadOnlySqlTransaction:
+            self.refused_write = True
+            raise
         finally:
             timer.cancel()
 

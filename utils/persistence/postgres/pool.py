@@ -19,9 +19,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool
 from pydantic import SecretStr
 
-from utils.cancellation import Cancellation
 from utils.errors import StorageError, StorageFull
 from utils.persistence.postgres.answering import AnsweringConnection
+from utils.persistence.postgres.cancelable_pool import CancelablePool
 from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
 from utils.persistence.postgres.names import schema_name, short_name
 from utils.persistence.postgres.session_locks import SessionLocks
@@ -79,29 +79,6 @@ SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s), set_conf
 """
 _UNHURRIED = "SET idle_in_transaction_session_timeout TO 0"
 """Further setting for an upgrade: rewriting a table has no time limit."""
-
-
-class CancelablePool(AsyncConnectionPool[Connection]):
-    """The driver's pool, except that a task that is canceled while it waits for a connection gets none."""
-
-    async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 - the driver's own
-        """A connection, which is given back by `putconn`.
-
-        Raises:
-            psycopg_pool.PoolTimeout: There was none in time.
-        """
-        cancellation = Cancellation()
-        try:
-            connection = await super().getconn(timeout)
-        except psycopg.Error:
-            cancellation.check()
-            raise
-        try:
-            cancellation.check()
-        except asyncio.CancelledError:
-            await self.putconn(connection)
-            raise
-        return connection
 
 
 class PostgresPool:

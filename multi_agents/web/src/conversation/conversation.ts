@@ -200,7 +200,8 @@ export class Conversation {
       return;
     }
     const answer = naming({ messageId: randomId(), contextId: this.id, role: "user", parts, taskId: turn.taskId }, question.id);
-    this.cancels.get(turn)?.abort(); // who answers does not want it stopped any more
+    this.cancels.get(turn)?.abort(); // who answers does not want it stopped any more, but may want the rest stopped
+    this.cancels.delete(turn);
     turn.goesOn();
     turn.answered(answer);
     keepAnswer(this.id, answer);
