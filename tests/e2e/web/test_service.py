@@ -161,6 +161,8 @@ def test_who_writes_when_an_approval_comes_goes_on_writing_and_approves_nothing(
     expect(written).to_have_value(other)
     expect(written).to_be_focused()
     assert complaints(page) == []
+    # An Enter that comes sooner is one that was meant for the input.
+    expect(page.get_by_role("button", name="Send it")).to_be_enabled()
     page.keyboard.press("Enter")
     expect(page.locator(".bubble", has_text=other)).to_be_visible()
     answered(page)
