@@ -300,7 +300,9 @@ def test_the_keyboard_alone_asks_reads_approves_and_opens(service, open_tab):
     page.keyboard.type(CHANGE)
     page.keyboard.press("Enter")
     expect(page.get_by_text("github asks for your approval")).to_be_visible()
-    page.wait_for_timeout(700)  # what is typed too early is not taken for an answer
+    expect(
+        page.get_by_role("button", name="Send it")
+    ).to_be_enabled()  # what is typed sooner is not taken for an answer
     page.keyboard.press("Escape")
     expect(page.locator(".bubble", has_text="Not approved")).to_be_visible()
     answered(page)

@@ -101,7 +101,9 @@ def test_approve(service, newcomer):
     page = tab.page
     say(page, CHANGE)
     expect(page.locator(".asked-text")).to_contain_text("Disk full")
-    page.wait_for_timeout(700)  # what is typed too early is not taken for an answer
+    expect(
+        page.get_by_role("button", name="Send it")
+    ).to_be_enabled()  # what is typed sooner is not taken for an answer
     page.keyboard.press("Enter")
     expect(page.get_by_text("It was approved and sent.", exact=True)).to_be_visible()
     took(page, APPROVE)
