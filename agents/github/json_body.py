@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from utils.messages.characters import escaped_halves_replaced
+from utils.messages.characters import repaired_json
 
 if TYPE_CHECKING:
     from githubkit import Response
@@ -17,8 +17,8 @@ def json_body(response: Response[Any]) -> Any:
     Raises:
         ValueError: It is no JSON, or is nested too deeply.
     """
-    body = escaped_halves_replaced(response.content)
+    body = repaired_json(response.content)
     try:
-        return json.loads(body.decode("utf-8-sig", "replace"))
+        return json.loads(body.decode("utf-8-sig"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import httpx
 
 from utils.mcp.http_failure import HttpFailure, as_response, undecoded
-from utils.mcp.json_text import repaired
+from utils.messages.characters import repaired_json
 from utils.net.bounded import AnswerTooLarge
 
 _RESUMABLE = (b"\nid:", b"\rid:")
@@ -110,8 +110,8 @@ class _Lines:
             return b""
         lines = bytes(self._held) + part[:end]
         self._held[:] = part[end:]
-        return repaired(lines)
+        return repaired_json(lines)
 
     def rest(self) -> bytes:
         """The line that did not end."""
-        return repaired(bytes(self._held))
+        return repaired_json(bytes(self._held))

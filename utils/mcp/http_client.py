@@ -17,7 +17,8 @@ from mcp.types import JSONRPCError, JSONRPCResponse
 
 from utils.mcp.event_stream import Awaited, headers_of, with_certain_response
 from utils.mcp.http_failure import ACCEPTED, NOT_FOUND, HttpFailure, as_response, failed_with, undecoded
-from utils.mcp.json_text import message_of, repaired
+from utils.mcp.json_text import message_of
+from utils.messages.characters import repaired_json
 from utils.net import sse
 from utils.net.bounded import AnswerTooLarge
 from utils.net.unsent import never_sent
@@ -153,7 +154,7 @@ def _with_repaired(response: httpx.Response) -> httpx.Response:
     return httpx.Response(
         response.status_code,
         headers=headers_of(response),
-        content=repaired(response.content),
+        content=repaired_json(response.content),
         request=response.request,
     )
 

@@ -9,17 +9,7 @@ from __future__ import annotations
 from mcp.types import JSONRPCMessage
 from pydantic_core import from_json
 
-from utils.messages.characters import escaped_halves_replaced
-
-
-def repaired(message: bytes) -> bytes:
-    """The JSON of a message in which each lone surrogate and each byte that is not UTF-8 is U+FFFD."""
-    message = escaped_halves_replaced(message)
-    try:
-        message.decode()
-    except UnicodeDecodeError:
-        return message.decode(errors="replace").encode()
-    return message
+from utils.messages.characters import repaired_json
 
 
 def message_of(message: bytes) -> JSONRPCMessage:
@@ -28,4 +18,4 @@ def message_of(message: bytes) -> JSONRPCMessage:
     Raises:
         ValueError: It is not JSON, or has no form of a message.
     """
-    return JSONRPCMessage.model_validate(from_json(repaired(message)))
+    return JSONRPCMessage.model_validate(from_json(repaired_json(message)))

@@ -68,6 +68,16 @@ def escaped_halves_replaced(body: bytes) -> bytes:
     return _ESCAPED.sub(lambda match: match[0] if match[2] else match[1] + rb"\ufffd", body)
 
 
+def repaired_json(body: bytes) -> bytes:
+    """A JSON body in which each lone surrogate and each byte that is not UTF-8 is U+FFFD."""
+    body = escaped_halves_replaced(body)
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return body.decode(errors="replace").encode()
+    return body
+
+
 class PairJoiner:
     """Joins the halves of characters that a stream cut between two pieces. Made per stream."""
 
